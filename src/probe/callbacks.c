@@ -170,7 +170,7 @@ describe_means(const sp_probe *probe)
 	return line.data;
 }
 
-/* Send a progress NOTICE, unless it is too early or repeats the last one. */
+/* Send a progress NOTICE, unless it is too early. */
 static void
 callback_round_done(void *context)
 {
@@ -182,12 +182,11 @@ callback_round_done(void *context)
 	if (state->now_ns < Max(state->next_notice_ns, probe->started_ns + NOTICE_INTERVAL_NS))
 		return;
 	line = state->run->suite->progress ? state->run->suite->progress(probe) : describe_means(probe);
-	if (line[0] != '\0' && strcmp(line, state->noticed) != 0)
+	if (line[0] != '\0')
 	{
 		ereport(NOTICE, (errmsg("%.1f s, %s", elapsed_ns / 1e9, line)));
 		state->next_notice_ns = state->now_ns +
 			Max(NOTICE_INTERVAL_NS, elapsed_ns / NOTICES_OF_THE_PAST);
-		strlcpy(state->noticed, line, sizeof(state->noticed));
 	}
 	pfree(line);
 }

@@ -113,8 +113,11 @@ measurement_row(const sp_run *run, int c, int ordinal)
 	sp_row_put_number(row, "flushes_per_op", device.flushes, 2);
 	sp_row_put_number(row, "device_bytes_per_op", device.bytes, 0);
 	sp_row_put_number(row, "device_utilization", device.utilization, 3);
+	/* the durability of a method is that of all its cases */
 	if (probe->files[test_case->file].method && result->histogram.ops > 0)
-		sp_row_put_text(row, "durable", sp_durable_name(sp_probe_case_durable(probe, c)));
+		sp_row_put_text(row, "durable", sp_durable_name(test_case->candidate ?
+														sp_probe_method_durable(probe, test_case->label) :
+														sp_probe_case_durable(probe, c)));
 	if (run->suite->put_case)
 		run->suite->put_case(row, probe, c);
 	return sp_row_form(row);

@@ -118,9 +118,6 @@ extern char *sp_pretty_bytes(int64 bytes);
 
 /* ---------------------------------------------------------------- files.c */
 
-/* The maximum length of a progress NOTICE. */
-#define SP_NOTICE_LENGTH	100
-
 /* A run on files, while it measures. */
 typedef struct sp_probing
 {
@@ -142,7 +139,6 @@ typedef struct sp_probing
 	int64		now_ns;			/* the last reading of the clock */
 	int64		next_check_ns;	/* of free space and DROP EXTENSION */
 	int64		next_notice_ns;
-	char		noticed[SP_NOTICE_LENGTH];	/* the last NOTICE */
 } sp_probing;
 
 extern void sp_probe_file_error(const sp_probing *state, const char *verb, const sp_file *file);
@@ -232,6 +228,9 @@ extern const sp_probe_suite sp_probe_suite_segments;
 extern int	sp_max_stream_mb;
 
 /* ------------------------------------------------------------ callbacks.c */
+
+/* The maximum length of a progress NOTICE. */
+#define SP_NOTICE_LENGTH	100
 
 extern void sp_callbacks_set(sp_probe *probe, sp_probing *state);
 extern void sp_notice_filling(sp_probing *state);

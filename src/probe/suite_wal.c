@@ -7,18 +7,12 @@
  */
 #include "probe/probe.h"
 
-/* The durability of a method is that of both regimes. */
 static void
 put_method(sp_row *row, const sp_probe *probe, int c)
 {
 	const sp_test_case *test_case = &probe->cases[c];
 
-	if (!test_case->candidate)
-		return;
-	if (probe->results[c].histogram.ops > 0)
-		sp_row_put_text(row, "durable",
-						sp_durable_name(sp_probe_method_durable(probe, test_case->label)));
-	if (probe->judged && test_case->baseline != c)
+	if (test_case->candidate && probe->judged && test_case->baseline != c)
 		sp_put_recommended(row, &probe->comparison, &probe->judgement, test_case->label);
 }
 
