@@ -46,9 +46,9 @@ sp_worker_register(const char *type, const char *function, bool database, int re
 }
 
 /*
- * In the worker: is this library of the same release as that of the session?  If not, the log says so, and
- * the worker must return without a look at the memory that they share.  Returning ends it
- * with exit code 0, so that it is not started again.
+ * In the worker: is this library of the same release as that of the session?  If not, the log
+ * says so, and the worker must return without a look at the memory that they share.  Returning
+ * ends it with exit code 0, so that it is not started again.
  */
 bool
 sp_worker_fits(void)

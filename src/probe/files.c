@@ -63,9 +63,9 @@ is_probe_file_name(const sp_location *location, const char *name)
 }
 
 /*
- * Open the directory for the files of a location, and create it first as the server does for its own temporary
- * files.  pg_wal may be a symbolic link; pgsql_tmp must not be one.  Returns -1 and
- * sets errno if it cannot be opened.
+ * Open the directory for the files of a location, and create it first as the server does for its
+ * own temporary files.  pg_wal may be a symbolic link; pgsql_tmp must not be one.  Returns -1
+ * and sets errno if it cannot be opened.
  *
  * The owner is not checked.  The server checks only the owner of its data directory,
  * and accepts a pg_wal that belongs to root and is writable by a group.  A user who can

@@ -115,9 +115,12 @@ measurement_row(const sp_run *run, int c, int ordinal)
 	sp_row_put_number(row, "device_utilization", device.utilization, 3);
 	/* the durability of a method is that of all its cases */
 	if (probe->files[test_case->file].method && result->histogram.ops > 0)
-		sp_row_put_text(row, "durable", sp_durable_name(test_case->candidate ?
-														sp_probe_method_durable(probe, test_case->label) :
-														sp_probe_case_durable(probe, c)));
+	{
+		sp_durable	durable = test_case->candidate ?
+			sp_probe_method_durable(probe, test_case->label) : sp_probe_case_durable(probe, c);
+
+		sp_row_put_text(row, "durable", sp_durable_name(durable));
+	}
 	if (run->suite->put_case)
 		run->suite->put_case(row, probe, c);
 	return sp_row_form(row);

@@ -92,6 +92,7 @@ static void
 add_background(StringInfo json, const sp_probe *probe)
 {
 	sp_background_rates rates = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE);
+	sp_background_rates below = sp_evidence_background(&probe->background, SP_LEVEL_BACKING);
 
 	if (probe->background.ns <= 0)
 		return;
@@ -102,8 +103,7 @@ add_background(StringInfo json, const sp_probe *probe)
 	sp_jsonb_put_number(json, "flushes_per_sec", rates.flushes, 1);
 	sp_jsonb_put_number(json, "most_flushes_per_sec", rates.most_flushes, 1);
 	if (probe->device.has_backing)
-		sp_jsonb_put_number(json, "most_below_flushes_per_sec",
-							sp_evidence_background(&probe->background, SP_LEVEL_BACKING).most_flushes, 1);
+		sp_jsonb_put_number(json, "most_below_flushes_per_sec", below.most_flushes, 1);
 	sp_jsonb_put_number(json, "bytes_per_sec", rates.bytes, 0);
 	sp_jsonb_put_number(json, "bytes_per_sec_error", rates.bytes_error, 0);
 	sp_jsonb_end(json, '}');
@@ -146,12 +146,13 @@ add_evidence(StringInfo json, const sp_probe *probe)
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		const sp_result *result = &probe->results[c];
+		const sp_windows *windows = &result->windows;
 		bool		paced = probe->cases[c].regime == SP_PACED;
 
 		bytes_error[c] = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE).bytes_error;
 		below_flushes[c] = sp_evidence_rates_of(&result->evidence, SP_LEVEL_BACKING).least_flushes;
-		lacking_share[c] = paced ? sp_windows_lacking_share(&result->windows, SP_LEVEL_DEVICE) : NAN;
-		own_share[c] = paced ? sp_windows_own_share(&result->windows, SP_LEVEL_DEVICE) : NAN;
+		lacking_share[c] = paced ? sp_windows_lacking_share(windows, SP_LEVEL_DEVICE) : NAN;
+		own_share[c] = paced ? sp_windows_own_share(windows, SP_LEVEL_DEVICE) : NAN;
 	}
 	if (probe->callbacks.read_counters)
 	{
@@ -186,7 +187,8 @@ add_doubt(StringInfo json, const sp_probe *probe)
 
 	if (why)
 		sp_jsonb_put_text(json, "durable_unknown",
-						  at_backing ? psprintf("at the disk below the loop device, %s", why) : why);
+						  at_backing ?
+						  psprintf("at the disk below the loop device, %s", why) : why);
 }
 
 static void

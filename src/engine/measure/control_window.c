@@ -50,7 +50,8 @@ static const char *
 write_directly(void *what)
 {
 	const sp_probe *probe = what;
-	int			fd = sp_open_same_file(window_file(probe), O_RDWR | O_NOFOLLOW | O_CLOEXEC | sp_direct_io_flag);
+	int			fd = sp_open_same_file(window_file(probe), O_RDWR | O_NOFOLLOW | O_CLOEXEC |
+									   sp_direct_io_flag);
 	ssize_t		written;
 	int			write_errno;
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * open_file.c
- *		Create and open files, and keep them out of the page cache.  All #ifdefs about that are here.
+ *		Create and open files, and keep them out of the page cache.  All #ifdefs about that are
+ *		here.
  *
  * macOS has no O_DIRECT: F_NOCACHE is set after the file is opened, as the server does in
  * BasicOpenFilePerm() for its PG_O_DIRECT.
