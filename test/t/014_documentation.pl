@@ -97,7 +97,7 @@ for my $name (qw(probe probe_all commit_waits pgbench run_workload trial))
 sub run_script
 {
 	my ($script) = @_;
-	my $seconds = $script =~ /trial\(|'segments'/ ? 4 : 1;
+	my $seconds = $script =~ /trial\(|'segments'|'commit'/ ? 4 : 1;
 	$script =~ s/duration => '\K(\d+)(?= s')/min($1, $seconds)/ge;
 	$script =~ s/commit_waits\('\K\d+(?= s')/1/g;
 	my $directory = PostgreSQL::Test::Utils::tempdir();
