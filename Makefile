@@ -32,7 +32,7 @@ OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 SQL_PARTS = header bar locations tables stream commit_waits workloads sql_bench \
 	workload_results probe trial histogram method_change running advice \
 	recommendations compare history segments findings_storage findings_run \
-	findings lifetime pg_test_fsync workload_comparison exchange \
+	findings lifetime pg_test_fsync workload_comparison exchange fleet \
 	html_style html figures report_data report_html
 SQL_SECTIONS = $(call sources,src/sql/section_*.sql)
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql) $(SQL_SECTIONS)
@@ -50,7 +50,7 @@ PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
 REGRESS = setup arguments locations shapes recording privileges workloads \
-	sql_bench import stream_suite history report_html teardown
+	sql_bench import stream_suite history fleet report_html teardown
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
 TEST_MODULE = test/modules/child_process/child_process_test

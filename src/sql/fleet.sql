@@ -1,0 +1,212 @@
+--
+-- Many servers: a statement on all of them, probes of all, and their history collected here.
+--
+-- Nodes are foreign servers of postgres_fdw or dblink_fdw.  dblink reaches them with the caller's
+-- own privilege on the server and user mapping.  It need not be there when this extension is
+-- created, and its schema is where its owner put it: so its functions are called by EXECUTE, with
+-- arguments of exactly their types, so that no other function can be a better match.
+--
+
+--
+-- The given servers, each once, or all that the caller can connect to: an error if one of them
+-- does not exist.
+--
+CREATE FUNCTION sync_probe_internal.fleet_nodes(servers name[])
+RETURNS name[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    unknown name;
+    nodes name[];
+BEGIN
+    IF array_position(servers, NULL) IS NOT NULL THEN
+        RAISE EXCEPTION 'argument "servers" must not contain null'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Omit the argument for all servers with a user mapping.';
+    END IF;
+    SELECT g.name INTO unknown
+    FROM unnest(servers) WITH ORDINALITY AS g (name, n)
+    WHERE NOT EXISTS (SELECT FROM pg_foreign_server AS s
+                      JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
+                      WHERE s.srvname = g.name AND w.fdwname IN ('postgres_fdw', 'dblink_fdw'))
+    ORDER BY g.n LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'server "%" of postgres_fdw or dblink_fdw does not exist', unknown
+            USING ERRCODE = 'undefined_object',
+                  HINT = 'See SELECT srvname FROM pg_foreign_server. CREATE SERVER makes one.';
+    END IF;
+    SELECT coalesce(array_agg(s.srvname ORDER BY array_position(servers, s.srvname), s.srvname),
+                    '{}') INTO nodes
+    FROM pg_foreign_server AS s
+    JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
+    WHERE CASE WHEN servers IS NOT NULL THEN s.srvname = ANY (servers)
+               ELSE w.fdwname IN ('postgres_fdw', 'dblink_fdw')
+                    AND has_server_privilege(s.oid, 'USAGE')
+                    AND EXISTS (SELECT FROM pg_user_mappings AS m
+                                WHERE m.srvid = s.oid
+                                  AND m.umuser IN (0, current_user::regrole::oid)) END;
+    RETURN nodes;
+END
+$$;
+
+--
+-- An error of a node, or about one, as one line.
+--
+CREATE FUNCTION sync_probe_internal.fleet_error(message text, detail text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT regexp_replace(concat_ws(': ', message, nullif(detail, '')), '\s+', ' ', 'g')
+$$;
+
+--
+-- fleet_run
+--
+-- Run a query on many servers at a time.
+--
+-- Whatever goes wrong at a node is its row.  What ends the call is an error of its arguments, or
+-- a cancel.  Each node is told its time limit.  It is also told to look for the end of its
+-- connection each second: that ends its part after a cancel here, after an end of this session
+-- however hard, and after this side has given up.  Asking it to cancel could block for minutes,
+-- just where it does not answer.
+--
+CREATE FUNCTION sync_probe.fleet_run(
+    statement text,
+    servers name[] DEFAULT NULL,
+    parallel integer DEFAULT 8,
+    time_limit interval DEFAULT '1 min')
+RETURNS TABLE (server name, result jsonb, error text, duration_ms double precision)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    dblink text := (SELECT quote_ident(n.nspname) FROM pg_extension AS e
+                    JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'dblink');
+    -- random: a name that no connection of the user has, and no message of this server
+    prefix text := format('sync_probe %s ', gen_random_uuid());
+    nodes name[];
+    remaining_ms numeric;
+    started timestamptz[];
+    answers text[];         -- the last result of each
+    running integer[] := '{}';
+    next integer := 1;
+    nap double precision := 0.001;
+    i integer;
+    is_ready boolean;
+    answer text;
+    detail text;
+    context text;
+BEGIN
+    IF coalesce(statement, '') !~ '\S' OR coalesce(parallel, 0) NOT BETWEEN 1 AND 64
+       OR coalesce(time_limit, '0') NOT BETWEEN '1 ms' AND '1 day' THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'invalid_parameter_value',
+            MESSAGE = CASE
+                WHEN coalesce(statement, '') !~ '\S'
+                THEN 'argument "statement" must not be null or empty'
+                WHEN coalesce(parallel, 0) NOT BETWEEN 1 AND 64
+                THEN format('parallel %s is out of range', coalesce(parallel::text, 'null'))
+                ELSE format('time_limit %s is out of range', coalesce(time_limit::text, 'null'))
+                END,
+            HINT = 'Pass a query, parallel from 1 to 64, and a time_limit from 1 ms to 1 day.';
+    END IF;
+    nodes := sync_probe_internal.fleet_nodes(servers);
+    IF dblink IS NULL THEN
+        RAISE EXCEPTION 'extension "dblink" is not installed in this database'
+            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'CREATE EXTENSION dblink;';
+    END IF;
+
+    WHILE next <= cardinality(nodes) OR running <> '{}' LOOP
+        IF next <= cardinality(nodes) AND cardinality(running) < parallel THEN
+            i := next;
+            next := next + 1;
+            started[i] := clock_timestamp();
+            BEGIN
+                EXECUTE format('SELECT %s.dblink_connect($1, $2)', dblink)
+                    USING prefix || i, nodes[i]::text;
+                running := running || i;
+            EXCEPTION WHEN OTHERS THEN
+                GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
+                RETURN QUERY SELECT nodes[i], NULL::jsonb,
+                    sync_probe_internal.fleet_error(error, detail),
+                    1000 * extract(epoch FROM clock_timestamp() - started[i])::float8;
+                CONTINUE;
+            END;
+            remaining_ms := 1000 * extract(epoch FROM
+                                           time_limit - (clock_timestamp() - started[i]));
+            -- LOCAL, as a pooler gives the session to others.  Messages below an error would go
+            -- to this server's log.  The statement may end with a comment, and have a column q.
+            EXECUTE format('SELECT %s.dblink_send_query($1, $2)', dblink)
+                USING prefix || i, format(
+                    E'SET LOCAL statement_timeout = %s;'
+                    'SET LOCAL client_connection_check_interval = 1000;'
+                    'SET LOCAL client_min_messages = error;'
+                    'SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.to_jsonb(q.*)), ''[]'')'
+                    ' FROM (\n%s\n) AS q',
+                    greatest(1, ceil(remaining_ms)), regexp_replace(statement, ';\s*$', ''));
+        END IF;
+
+        -- The results of a query come one by one, and then none, when its transaction is over.
+        FOR i, is_ready IN EXECUTE format(
+            'SELECT i, %s.dblink_is_busy($1 || i) = 0 FROM unnest($2) AS i', dblink)
+            USING prefix, running
+        LOOP
+            result := NULL;
+            error := NULL;
+            IF is_ready THEN
+                nap := 0.001;
+                BEGIN
+                    EXECUTE format('SELECT r FROM %s.dblink_get_result($1) AS t (r text)', dblink)
+                        INTO answer USING prefix || i;
+                    IF answer IS NOT NULL THEN
+                        answers[i] := answer;
+                        CONTINUE;
+                    END IF;
+                    result := answers[i];
+                EXCEPTION WHEN query_canceled OR assert_failure OR OTHERS THEN
+                    GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+                        context = PG_EXCEPTION_CONTEXT;
+                    -- an error of a node has the SQLSTATE that it has there
+                    IF SQLSTATE = '57014' AND strpos(context, prefix) = 0 THEN
+                        RAISE;
+                    END IF;
+                    error := sync_probe_internal.fleet_error(error, detail);
+                END;
+                IF result IS NULL AND error IS NULL THEN
+                    EXECUTE format('SELECT %s.dblink_error_message($1)', dblink)
+                        INTO error USING prefix || i;
+                END IF;
+            ELSIF clock_timestamp() < started[i] + time_limit + interval '1 s' THEN
+                CONTINUE;
+            ELSE
+                error := format('no answer within %s', time_limit);
+            END IF;
+            EXECUTE format('SELECT %s.dblink_disconnect($1)', dblink) USING prefix || i;
+            running := array_remove(running, i);
+            answers[i] := NULL;
+            RETURN QUERY SELECT nodes[i], result, error,
+                1000 * extract(epoch FROM clock_timestamp() - started[i])::float8;
+        END LOOP;
+        IF next > cardinality(nodes) OR cardinality(running) = parallel THEN
+            PERFORM pg_sleep(nap);
+            nap := least(2 * nap, 0.02);
+        END IF;
+    END LOOP;
+EXCEPTION WHEN query_canceled OR assert_failure OR OTHERS THEN
+    IF dblink IS NOT NULL THEN
+        EXECUTE format('SELECT %1$s.dblink_disconnect(c)
+                        FROM unnest(%1$s.dblink_get_connections()) AS c
+                        WHERE starts_with(c, $1)', dblink) USING prefix;
+    END IF;
+    RAISE;
+END
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe.fleet_run FROM PUBLIC;
+
+COMMENT ON FUNCTION sync_probe.fleet_run IS
+  'Run a query on foreign servers of postgres_fdw and dblink_fdw, with dblink: null means all that '
+  'the caller has a user mapping for. Returns a row for each, with its rows as an array or its '
+  'error';
