@@ -26,6 +26,7 @@ scale_statements=(
 	"locations|200|SELECT * FROM sync_probe.locations"
 	"recommendations|20|SELECT * FROM sync_probe.recommendations"
 	"findings|20|SELECT * FROM sync_probe.findings"
+	"metrics|50|SELECT * FROM sync_probe.metrics"
 	"report of this server|1000|SELECT sync_probe.report_html()"
 	"report of given runs|2000|SELECT sync_probe.report_html(array_agg(run_id))
 		FROM sync_probe.runs WHERE run_id % 1500 = 0"

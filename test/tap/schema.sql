@@ -56,6 +56,7 @@ SET LOCAL ROLE pg_monitor;
 SELECT lives_ok('SELECT * FROM sync_probe.findings', 'pg_monitor reads findings');
 SELECT lives_ok('SELECT * FROM sync_probe.recommendations', 'and recommendations');
 SELECT lives_ok('SELECT * FROM sync_probe.recommendation_details', 'and their details');
+SELECT lives_ok('SELECT * FROM sync_probe.metrics', 'and metrics');
 SELECT lives_ok('SELECT * FROM sync_probe.workload_comparison', 'and comparisons of workloads');
 SELECT lives_ok('SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 300000000000, 5000)',
                 'and calls device_lifetime()');

@@ -1,0 +1,121 @@
+--
+-- metrics
+--
+-- What monitoring asks for, with names and base units as Prometheus has them.  Strings are labels
+-- of a series whose value is 1.  What is unknown is no row, and no value is NaN or infinite.
+--
+-- A function, so that it can set jit, as findings() does, which it calls once: that is half of the
+-- work.
+--
+CREATE FUNCTION sync_probe_internal.metrics()
+RETURNS TABLE (name text, labels jsonb, value double precision)
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+ROWS 100
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+WITH advice AS MATERIALIZED (
+    SELECT a.location, a.verdict, a.current_method, a.recommended_method, a.durable, a.basis,
+           (a.place).device, a.run
+    FROM sync_probe_internal.advice AS a
+    WHERE a.is_advised
+), found AS MATERIALIZED (
+    SELECT f.location, f.severity, f.code, count(*) AS n
+    FROM sync_probe_internal.findings() AS f
+    GROUP BY f.location, f.severity, f.code
+), flushes AS (
+    SELECT a.location, a.device, m.method, m.p50_us, m.p99_us, e.p99_us AS earlier_us
+    FROM advice AS a
+    JOIN sync_probe.measurements AS m
+        ON m.run_id = (a.run).run_id AND m.test = 'paced' AND m.method = a.current_method
+    -- Last month is counted back from the run.  The newest of that time will do for a median.
+    CROSS JOIN LATERAL (
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY e.p99_us) AS p99_us
+        FROM (SELECT p.p99_us
+              FROM sync_probe_internal.own_runs AS r
+              JOIN sync_probe.measurements AS p ON p.run_id = (r.run).run_id
+              WHERE (r.run).suite = 'wal' AND (r.run).location = a.location
+                AND (r.run).finished_at BETWEEN (a.run).finished_at - interval '60 days'
+                                            AND (a.run).finished_at - interval '30 days'
+                AND (r.run).device IS NOT DISTINCT FROM a.device AND (r.run).usable_for_advice
+                AND p.test = 'paced' AND p.method = m.method AND p.p99_us > 0
+              ORDER BY (r.run).finished_at DESC
+              LIMIT 31) AS e) AS e
+), waits AS (
+    SELECT w.*
+    FROM sync_probe.commit_wait_results AS w
+    JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
+    ORDER BY w.result_id DESC
+    LIMIT 1
+)
+SELECT 'pg_sync_probe_' || m.name, jsonb_strip_nulls(m.labels), m.value
+FROM (
+    SELECT 'info', jsonb_build_object('version', e.extversion), 1::float8
+    FROM pg_extension AS e
+    WHERE e.extname = 'pg_sync_probe'
+
+    UNION ALL
+    SELECT m.name, jsonb_build_object('location', a.location) || m.labels, m.value
+    FROM advice AS a, LATERAL (VALUES
+        ('advice_info', jsonb_build_object('device', a.device, 'verdict', a.verdict,
+             'method', a.current_method, 'recommended_method', a.recommended_method,
+             'durable', a.durable, 'basis', a.basis), 1),
+        ('durable', '{}', CASE WHEN a.durable <> 'unknown' THEN (a.durable <> 'no')::integer END),
+        ('run_age_seconds', '{}', extract(epoch FROM now() - (a.run).finished_at)::float8)
+        ) AS m (name, labels, value)
+
+    UNION ALL
+    SELECT m.name, jsonb_build_object('location', f.location, 'device', f.device,
+                                      'method', f.method), m.value
+    FROM flushes AS f, LATERAL (VALUES
+        ('flush_p50_seconds', f.p50_us / 1e6),
+        ('flush_p99_seconds', f.p99_us / 1e6),
+        ('flush_p99_ratio', f.p99_us / f.earlier_us)) AS m (name, value)
+
+    UNION ALL
+    SELECT m.name, '{}', m.value
+    FROM waits AS w, LATERAL (VALUES
+        ('commit_wait_seconds', w.commit_wait_us / 1e6),
+        ('commits_per_second', w.commits_per_sec),
+        ('wal_busy_ratio', w.wal_busy),
+        ('commit_wait_age_seconds', extract(epoch FROM now() - w.started_at)::float8)
+        ) AS m (name, value)
+
+    UNION ALL
+    -- The years that it lasts are left to who knows its endurance.
+    SELECT 'device_written_bytes_per_second',
+           jsonb_build_object('location', l.location, 'device', l.device),
+           l.written_bytes_per_day / 86400
+    FROM sync_probe.device_lifetime('pg_wal', 1, 1) AS l
+
+    UNION ALL
+    SELECT 'findings', jsonb_build_object('severity', s.severity), coalesce(sum(f.n), 0)
+    FROM unnest('{error,warning,info}'::text[]) AS s (severity)
+    LEFT JOIN found AS f USING (severity)
+    GROUP BY s.severity
+
+    UNION ALL
+    SELECT 'finding', to_jsonb(f) - 'n', f.n FROM found AS f
+
+    UNION ALL
+    SELECT 'trial_left_behind', '{}', count(*) FROM found AS f WHERE f.code = 'trial_not_restored'
+) AS m (name, labels, value)
+WHERE m.value > '-Infinity' AND m.value < 'Infinity'
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe_internal.metrics FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.metrics TO pg_monitor;
+
+CREATE VIEW sync_probe.metrics AS
+SELECT m.name, m.labels, m.value
+FROM sync_probe_internal.metrics() AS m
+ORDER BY m.name, m.labels;
+
+GRANT SELECT ON sync_probe.metrics TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.metrics IS
+  'Figures for monitoring, a row for each series; doc/monitoring.md describes them';
+COMMENT ON COLUMN sync_probe.metrics.name IS
+  'Name of the metric, with its unit: seconds, bytes, ratio';
+COMMENT ON COLUMN sync_probe.metrics.labels IS 'Labels of the series; unknown ones are left out';
+COMMENT ON COLUMN sync_probe.metrics.value IS 'Value now; what is unknown is no row';

@@ -1,0 +1,106 @@
+--
+-- sync_probe.metrics: every series on invented rows, with its labels and in base units.
+--
+\ir include/begin.sql
+DELETE FROM sync_probe.runs;
+DELETE FROM sync_probe.commit_wait_results;
+SET LOCAL pg_sync_probe.margin = 0.05;
+\ir include/stage.sql
+SELECT no_plan();
+
+-- No location but pg_wal, no statistics of WAL for an hour.
+DELETE FROM examined WHERE name <> 'pg_wal';
+UPDATE examined SET device = NULL, mount_options = 'rw';
+CREATE FUNCTION pg_temp.series() RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT format('%s %s %s', substr(m.name, 15), m.labels,
+                  CASE WHEN m.name !~ 'age_seconds' THEN round(m.value::numeric, 9)::float8
+                       ELSE round(m.value / 3600) END)
+    FROM sync_probe.metrics AS m
+    WHERE m.name !~ 'findings?$|device_written'
+$$;
+
+SELECT bag_eq('SELECT * FROM pg_temp.series()', ARRAY[
+    'info {"version": "' || (SELECT extversion FROM pg_extension WHERE extname = 'pg_sync_probe')
+        || '"} 1',
+    'advice_info {"method": "fdatasync", "durable": "unknown", "verdict": "not probed", '
+        || '"location": "pg_wal"} 1',
+    'trial_left_behind {} 0'], 'nothing is recorded: what is unknown is no row');
+SELECT is((SELECT array_agg(labels ->> 'severity' ORDER BY labels) FROM sync_probe.metrics
+           WHERE name = 'pg_sync_probe_findings'), '{error,info,warning}', 'none is a zero');
+
+-- A run an hour ago, and its p99 of a paced flush; and others that differ from it: 1 ms is the
+-- median of those that were made a month before it.
+CREATE FUNCTION pg_temp.run(days numeric, p99_us float8, differences jsonb DEFAULT '{}')
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    id bigint := pg_temp.record_run(jsonb_build_object('durable', 'no_cache',
+        'finished_at', now() - interval '1 h' - days * interval '1 day') || differences);
+BEGIN
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
+        p50_us, p99_us)
+    VALUES (id, 1, 'paced', coalesce(differences ->> 'method', 'fdatasync'), false, 'ok', 999,
+            120, p99_us),
+           (id, 2, 'saturated', 'fdatasync', false, 'ok', 999, 7, 7),
+           (id, 3, 'paced', 'open_sync', false, 'ok', 999, 7, 7);
+    RETURN id;
+END
+$$;
+SELECT pg_temp.run(days, p99_us, differences::jsonb) IS NULL AS run
+FROM (VALUES (61, 9e9, '{}'), (59, 800, '{}'), (45, 1000, '{}'), (31, 9e9, '{}'), (29, 9e9, '{}'),
+             (31, NULL, '{}'),
+             (40, 1, '{"method": "fsync"}'), (40, 1, '{"device": "sdb"}'), (40, 1, '{"suite": "commit"}'),
+             (40, 1, '{"usable_for_advice": false}'), (40, 1, '{"host": "elsewhere"}'),
+             (40, 1, '{"location": "pg_default"}'), (0, 2500, '{}')
+     ) AS v (days, p99_us, differences) \g /dev/null
+INSERT INTO sync_probe.commit_wait_results (answer, commit_wait_us, commits_per_sec, wal_busy,
+    started_at, system_identifier, host)
+SELECT '', w.us, 250, 0.5, now() - interval '2 h', s.system_identifier, coalesce(w.host, s.host)
+FROM sync_probe_internal.this_server() AS s,
+     (VALUES (1, NULL), (8000, NULL), (9, 'elsewhere')) AS w (us, host);
+
+SELECT bag_eq($$SELECT * FROM pg_temp.series() WHERE series !~ '^(info|trial)'$$, ARRAY[
+    'advice_info {"basis": "wal", "device": "nvme0n1", "method": "fdatasync", "durable": '
+        '"no_cache", "verdict": "keep", "location": "pg_wal", "recommended_method": "fdatasync"} 1',
+    'durable {"location": "pg_wal"} 1', 'run_age_seconds {"location": "pg_wal"} 1',
+    'flush_p50_seconds {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 0.00012',
+    'flush_p99_seconds {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 0.0025',
+    'flush_p99_ratio {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 2.5',
+    'commit_wait_seconds {} 0.008', 'commits_per_second {} 250', 'wal_busy_ratio {} 0.5',
+    'commit_wait_age_seconds {} 2'], 'all that is recorded');
+
+-- 43,200 bytes a second, twice as many on the device
+CREATE OR REPLACE FUNCTION sync_probe_internal.wal_rate(wal_bytes numeric, since timestamptz,
+    until timestamptz, recovery_end timestamptz, OUT bytes_per_sec double precision, OUT source text)
+LANGUAGE sql AS 'SELECT 43200, NULL';
+UPDATE sync_probe.measurements SET mean_us = 1000, device_bytes_per_op = 16384;
+UPDATE sync_probe.runs SET storage = storage || '{"device_bytes_error": {"1": 0},
+    "others": {"seconds": 1, "bytes_per_sec": 0, "bytes_per_sec_error": 0}}';
+SELECT is(labels::text || value, '{"device": "nvme0n1", "location": "pg_wal"}86400', 'wear')
+FROM sync_probe.metrics WHERE name = 'pg_sync_probe_device_written_bytes_per_second';
+
+-- No longer durable, no barriers; and figures that are none.
+UPDATE sync_probe.runs SET durable = 'no', verdict = 'unsafe';
+UPDATE sync_probe.measurements SET p50_us = 'NaN', p99_us = 'Infinity';
+UPDATE sync_probe.commit_wait_results SET commit_wait_us = 'NaN', wal_busy = NULL;
+SELECT is((SELECT value FROM sync_probe.metrics WHERE name = 'pg_sync_probe_durable'), 0::float8,
+          'not durable');
+SELECT is((SELECT count(*) FROM pg_temp.series() AS s WHERE s ~ '^(flush|commit_wait_s|wal)'),
+          0::bigint, 'neither NaN nor infinity');
+UPDATE examined SET mount_options = 'rw,nobarrier';
+SELECT is((SELECT sum(value) FROM sync_probe.metrics WHERE labels ->> 'code' = 'barrier_off'),
+          1::float8, 'barriers off');
+SELECT results_eq($$SELECT labels, value FROM sync_probe.metrics
+                    WHERE name = 'pg_sync_probe_findings' AND value > 0$$,
+    $$SELECT jsonb_build_object('severity', severity), count(*)::float8 FROM sync_probe.findings
+      GROUP BY severity ORDER BY 1$$, 'findings by severity');
+
+SELECT is_empty($$SELECT name, labels FROM sync_probe.metrics AS m
+    WHERE name !~ '^pg_sync_probe_[a-z0-9_]+$'
+       OR EXISTS (SELECT FROM jsonb_each(m.labels) AS l (key, value)
+                  WHERE l.key !~ '^(?!__)[a-z_][a-z0-9_]*$' OR jsonb_typeof(l.value) <> 'string')$$,
+    'names are as Prometheus has them');
+SELECT is((SELECT count(DISTINCT (name, labels)) FROM sync_probe.metrics),
+          (SELECT count(*) FROM sync_probe.metrics), 'no series is there twice');
+
+SELECT * FROM finish();
+ROLLBACK;
