@@ -80,6 +80,32 @@ LIMIT 1
 $$;
 
 --
+-- How much longer the method of a run takes than that of the run before: the ratio of the two
+-- paced times, with the interval that compare() has, or without one the ratio of the means.
+--
+CREATE FUNCTION sync_probe_internal.paced_ratio(
+    before bigint,
+    before_method text,
+    run bigint,
+    method text,
+    OUT ratio numeric,
+    OUT low numeric,
+    OUT high numeric)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT round((CASE WHEN num_nulls(t.median, n.median) = 0
+                   THEN n.median / nullif(t.median, 0)
+                   ELSE n.mean_us / nullif(t.mean_us, 0) END)::numeric, 3),
+       round((n.low / nullif(t.high, 0))::numeric, 3),
+       round((n.high / nullif(t.low, 0))::numeric, 3)
+FROM sync_probe_internal.paced_time(before, before_method) AS t,
+     sync_probe_internal.paced_time(run, method) AS n
+$$;
+
+--
 -- history
 --
 -- The runs of a location in the order in which they were made, and what changed between them.
@@ -174,16 +200,8 @@ BEGIN
                (o.run).label
         FROM own AS o
         LEFT JOIN sync_probe.runs AS b ON b.run_id = o.before
-        LEFT JOIN LATERAL sync_probe_internal.paced_time(o.before, (o.run).wal_sync_method)
-            AS t ON true
-        LEFT JOIN LATERAL sync_probe_internal.paced_time((o.run).run_id, (o.run).wal_sync_method)
-            AS n ON true
-        LEFT JOIN LATERAL (
-            SELECT round((CASE WHEN num_nulls(t.median, n.median) = 0
-                               THEN n.median / nullif(t.median, 0)
-                               ELSE n.mean_us / nullif(t.mean_us, 0) END)::numeric, 3),
-                   round((n.low / nullif(t.high, 0))::numeric, 3),
-                   round((n.high / nullif(t.low, 0))::numeric, 3)) AS r (ratio, low, high) ON true
+        LEFT JOIN LATERAL sync_probe_internal.paced_ratio(o.before, (o.run).wal_sync_method,
+            (o.run).run_id, (o.run).wal_sync_method) AS r ON true
         LEFT JOIN LATERAL (
             SELECT sync_probe_internal.changes_between(b, o.run)
             WHERE b.run_id IS NOT NULL) AS c (changes) ON true

@@ -1,8 +1,9 @@
 --
 -- What the sections of the report are made from, read once.  chosen: the caller named the runs;
 -- otherwise they are the newest runs of this server.  more: without such a choice, earlier runs of
--- pg_wal, and the newest runs of other suites.  paths: whether the page may show where things are;
--- if not, they are left out of this data already.
+-- pg_wal, and the newest runs of other suites.  fleet: as in fleet_compare, of the chosen runs or
+-- of all.  paths: whether the page may show where things are; if not, they are left out of this
+-- data already.
 --
 CREATE TYPE sync_probe_internal.report_data AS (
     chosen boolean,
@@ -11,7 +12,8 @@ CREATE TYPE sync_probe_internal.report_data AS (
     runs sync_probe.runs[],
     more sync_probe.runs[],
     advice sync_probe.recommendation_details[],
-    findings sync_probe.findings[]);
+    findings sync_probe.findings[],
+    fleet sync_probe_internal.fleet_node[]);
 
 --
 -- What tells where the data are: directories, mount points, backing files, ZFS datasets and
@@ -30,6 +32,7 @@ FROM (SELECT v.secret
                  LATERAL (VALUES (r.directory), (r.host), (r.storage ->> 'mount_point'),
                                  (r.storage ->> 'backing_file'), (r.storage #>> '{zfs,dataset}'),
                                  (r.storage #>> '{zfs,pool}')) AS v (secret)
+      UNION SELECT host FROM unnest(data.fleet)
       UNION SELECT host FROM sync_probe_internal.this_server()
       UNION SELECT current_setting('data_directory', true)) AS s (secret)
 WHERE s.secret NOT IN ('', '/')
@@ -178,8 +181,9 @@ SELECT ROW(c.chosen, paths,
     ARRAY(SELECT f FROM sync_probe.findings AS f
           WHERE NOT c.chosen OR (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
           ORDER BY array_position('{error,warning,info}', f.severity),
-                   f.location <> 'pg_wal', f.location, f.code,
-                       f.message))::sync_probe_internal.report_data
+                   f.location <> 'pg_wal', f.location, f.code, f.message),
+    ARRAY(SELECT n FROM sync_probe_internal.compared_nodes(run_ids) AS n)
+    )::sync_probe_internal.report_data
 FROM (SELECT run_ids IS NOT NULL) AS c (chosen),
      LATERAL (SELECT CASE WHEN c.chosen
                           THEN ARRAY(SELECT r FROM sync_probe.runs AS r

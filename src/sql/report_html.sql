@@ -63,7 +63,7 @@ SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN
                   'file system for up to 5 seconds, and make this page again:' END, '</p>',
         sync_probe_internal.html_code(
             '{SELECT * FROM sync_probe.probe_all(),SELECT sync_probe.report_html()}'),
-        (SELECT '<p class=lead>Imported runs are shown only if they are named:</p>'
+        (SELECT '<p class=lead>Imported runs are shown in full only if they are named:</p>'
                 || sync_probe_internal.html_code(ARRAY['SELECT sync_probe.report_html(ARRAY('
                        'SELECT run_id FROM sync_probe.runs WHERE imported_at IS NOT NULL))'])
          FROM sync_probe.runs AS r WHERE r.imported_at IS NOT NULL LIMIT 1), '<p class=lead>') END,

@@ -94,7 +94,8 @@ SELECT collect_tap(
     doesnt_match(html, 'Imported runs', 'none was imported'))
 FROM page;
 SELECT pg_temp.record_run(jsonb_build_object('imported_at', now())) AS imported_run \gset
-SELECT matches(sync_probe.report_html(), 'Imported runs are shown only if they are named:</p>'
+SELECT matches(sync_probe.report_html(),
+              'Imported runs are shown in full only if they are named:</p>'
               '<pre>SELECT sync_probe.report_html\(ARRAY\(SELECT run_id FROM sync_probe.runs '
               'WHERE imported_at IS NOT NULL\)\);</pre>', 'how to see what was imported');
 DELETE FROM sync_probe.runs WHERE run_id = :imported_run;

@@ -57,6 +57,10 @@ SELECT lives_ok('SELECT * FROM sync_probe.findings', 'pg_monitor reads findings'
 SELECT lives_ok('SELECT * FROM sync_probe.recommendations', 'and recommendations');
 SELECT lives_ok('SELECT * FROM sync_probe.recommendation_details', 'and their details');
 SELECT lives_ok('SELECT * FROM sync_probe.metrics', 'and metrics');
+SELECT lives_ok('SELECT * FROM sync_probe.fleet_compare', 'and what nodes recorded');
+SELECT lives_ok('SELECT * FROM sync_probe.fleet_history', 'and their history');
+SELECT throws_ok('SELECT * FROM sync_probe.fleet_findings', '42501', NULL,
+                 'but may not connect to them');
 SELECT lives_ok('SELECT * FROM sync_probe.workload_comparison', 'and comparisons of workloads');
 SELECT lives_ok('SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 300000000000, 5000)',
                 'and calls device_lifetime()');

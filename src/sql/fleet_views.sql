@@ -1,0 +1,236 @@
+--
+-- Views of a fleet.  A node is a cluster on a machine: (system_identifier, host).
+--
+
+--
+-- fleet_recommendations, fleet_findings
+--
+-- What the nodes answer now.  Their columns are read by name: those that a node of another release
+-- lacks are null.  A node without an answer has one row, with its error.
+--
+CREATE VIEW sync_probe.fleet_recommendations AS
+SELECT n.server, r.location, r.verdict, r.current_method, r.recommended_method, r.max_regret,
+       r.durable, r.run_id, r.reason, n.error
+FROM sync_probe.fleet_run('SELECT * FROM sync_probe.recommendation_details') AS n,
+     jsonb_to_recordset(coalesce(n.result, '[{}]')) AS r (
+         location name, verdict text, current_method text, recommended_method text,
+         max_regret double precision, durable text, run_id bigint, reason text)
+ORDER BY n.error IS NULL,
+         array_position('{unsafe,outdated,switch,undecided,not probed,keep}', r.verdict),
+         n.server, r.location <> 'pg_wal', r.location;
+
+GRANT SELECT ON sync_probe.fleet_recommendations TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.fleet_recommendations IS
+  'What recommendation_details of each node shows now, the worst first; nodes are asked with '
+  'fleet_run(), which the caller must be allowed to execute';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.server IS 'Foreign server of the node';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.location IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.verdict IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.current_method IS
+  'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.recommended_method IS
+  'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.max_regret IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.durable IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.run_id IS 'Run of the node';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.reason IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.error IS
+  'Why the node did not answer; null if it did';
+
+CREATE VIEW sync_probe.fleet_findings AS
+SELECT n.server, f.location, f.severity, f.code, f.message, f.hint, n.error
+FROM sync_probe.fleet_run('SELECT * FROM sync_probe.findings') AS n,
+     jsonb_to_recordset(coalesce(n.result, '[{}]')) AS f (
+         location name, severity text, code text, message text, hint text)
+ORDER BY n.error IS NULL, array_position('{error,warning,info}', f.severity), n.server,
+         f.location <> 'pg_wal', f.location, f.code, f.message;
+
+GRANT SELECT ON sync_probe.fleet_findings TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.fleet_findings IS
+  'What findings of each node shows now, the worst first; nodes are asked with fleet_run(), which '
+  'the caller must be allowed to execute';
+COMMENT ON COLUMN sync_probe.fleet_findings.server IS 'Foreign server of the node';
+COMMENT ON COLUMN sync_probe.fleet_findings.location IS 'As in findings';
+COMMENT ON COLUMN sync_probe.fleet_findings.severity IS 'As in findings';
+COMMENT ON COLUMN sync_probe.fleet_findings.code IS 'As in findings';
+COMMENT ON COLUMN sync_probe.fleet_findings.message IS 'As in findings';
+COMMENT ON COLUMN sync_probe.fleet_findings.hint IS 'As in findings';
+COMMENT ON COLUMN sync_probe.fleet_findings.error IS
+  'Why the node did not answer; null if it did';
+
+--
+-- fleet_history
+--
+-- The runs of all nodes in time, this server's own and imported ones, that measured the method
+-- which was current then.
+--
+CREATE VIEW sync_probe.fleet_history AS
+SELECT r.host, r.system_identifier, r.location, date_trunc('second', r.finished_at) AS finished_at,
+       r.wal_sync_method AS method, r.p50_us, r.ops_per_sec,
+       (SELECT c.ratio::double precision
+        FROM sync_probe_internal.paced_ratio(r.before, r.wal_sync_method, r.run_id,
+                                             r.wal_sync_method) AS c) AS ratio,
+       r.verdict, r.durable, r.run_id
+FROM (SELECT r.*, m.p50_us, m.ops_per_sec,
+             lag(r.run_id) OVER (PARTITION BY r.system_identifier, r.host, r.location
+                                 ORDER BY r.finished_at, r.run_id) AS before
+      FROM sync_probe.runs AS r
+      JOIN LATERAL (
+          SELECT min(m.p50_us) FILTER (WHERE m.test = 'paced') AS p50_us,
+                 min(m.ops_per_sec) FILTER (WHERE m.test = 'saturated') AS ops_per_sec
+          FROM sync_probe.measurements AS m
+          WHERE m.run_id = r.run_id AND m.choice = 'current') AS m ON m.p50_us > 0
+      WHERE r.suite = 'wal') AS r
+ORDER BY r.host, r.system_identifier, r.location <> 'pg_wal', r.location, r.finished_at, r.run_id;
+
+GRANT SELECT ON sync_probe.fleet_history TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.fleet_history IS
+  'Runs of suite wal of all nodes whose runs were imported, and of this server: how each location '
+  'of a node changes in time';
+COMMENT ON COLUMN sync_probe.fleet_history.host IS 'Machine of the node';
+COMMENT ON COLUMN sync_probe.fleet_history.system_identifier IS 'Cluster of the node';
+COMMENT ON COLUMN sync_probe.fleet_history.location IS 'pg_wal or a tablespace';
+COMMENT ON COLUMN sync_probe.fleet_history.finished_at IS 'End of the run';
+COMMENT ON COLUMN sync_probe.fleet_history.method IS 'wal_sync_method of the node then';
+COMMENT ON COLUMN sync_probe.fleet_history.p50_us IS
+  'Median latency of a flush with it, paced, in microseconds';
+COMMENT ON COLUMN sync_probe.fleet_history.ops_per_sec IS 'Flushes per second, back to back';
+COMMENT ON COLUMN sync_probe.fleet_history.ratio IS
+  'Time of a paced flush relative to the same method in the run before (2: twice as long)';
+COMMENT ON COLUMN sync_probe.fleet_history.verdict IS 'As in runs';
+COMMENT ON COLUMN sync_probe.fleet_history.durable IS 'As in runs';
+COMMENT ON COLUMN sync_probe.fleet_history.run_id IS 'Number of the run here';
+
+--
+-- The kind of device: that of the disks of the file system, not of those below a loop device;
+-- where no disk is known, the file system.  An imported document may have anything there.
+--
+CREATE FUNCTION sync_probe_internal.device_kind(run sync_probe.runs)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN d.disks @? '$[*] ? (@.virtual == true)' THEN 'virtual disk'
+            WHEN d.disks @? '$[*] ? (@.rotational == true)' THEN 'rotating disk'
+            WHEN d.disks @? '$[*] ? (@.name starts with "nvme")' THEN 'nvme'
+            WHEN d.disks @? '$[*]' THEN 'ssd'
+            ELSE coalesce(run.filesystem, 'unknown') END
+FROM (SELECT jsonb_path_query_array(run.storage, '$.disks[*] ? (!exists (@.below))')) AS d (disks)
+$$;
+
+--
+-- A row of fleet_compare.
+--
+CREATE TYPE sync_probe_internal.fleet_node AS (
+    odd boolean,
+    host text,
+    system_identifier bigint,
+    kind text,
+    method text,
+    p50_us double precision,
+    ratio double precision,
+    ratio_low double precision,
+    ratio_high double precision,
+    durable text,
+    reason text,
+    run_id bigint);
+
+--
+-- The newest run of each node, or the newest of the given ones, against the run with the median
+-- time on the same kind of device, among three or more whose syncs reach the device.
+--
+CREATE FUNCTION sync_probe_internal.compared_nodes(run_ids bigint[])
+RETURNS SETOF sync_probe_internal.fleet_node
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+SET jit = off -- many columns look costly enough to compile, which takes longer than the query
+AS $$
+WITH node AS (
+    SELECT r AS run, r.run_id, r.host, r.wal_sync_method AS method, m.p50_us,
+           sync_probe_internal.device_kind(r) AS kind,
+           sync_probe_internal.case_durable(r, m) AS durable
+    FROM (SELECT DISTINCT ON (r.system_identifier, r.host) r.run_id
+          FROM sync_probe.runs AS r
+          WHERE r.suite = 'wal' AND r.location = 'pg_wal'
+            AND (run_ids IS NULL OR r.run_id = ANY (run_ids))
+          ORDER BY r.system_identifier, r.host, r.finished_at DESC NULLS LAST, r.run_id DESC) AS n
+    JOIN sync_probe.runs AS r USING (run_id)
+    LEFT JOIN sync_probe.measurements AS m
+        ON m.run_id = r.run_id AND m.test = 'paced' AND m.choice = 'current' AND m.p50_us > 0
+), median AS (
+    SELECT n.kind,
+           (array_agg(n.run_id ORDER BY n.p50_us, n.run_id))[(count(*) + 1) / 2] AS run_id
+    FROM node AS n
+    WHERE n.p50_us > 0 AND n.durable IS DISTINCT FROM 'no'
+    GROUP BY n.kind
+    HAVING count(*) >= 3
+)
+SELECT o.lies OR o.differs, n.host, (n.run).system_identifier, n.kind, n.method, n.p50_us, c.ratio,
+       c.low, c.high, n.durable,
+       nullif(concat_ws('; ',
+           CASE WHEN o.lies THEN format('syncs with %s do not reach the device', n.method) END,
+           CASE WHEN n.p50_us IS NULL THEN format('its newest run did not measure %s', n.method)
+                WHEN t.run_id IS NULL
+                THEN 'fewer than three nodes to compare have this kind of device'
+                WHEN t.run_id = n.run_id THEN 'the median'
+                WHEN o.differs
+                THEN format('a flush takes %s times as long as on %s, run %s', round(c.ratio, 2),
+                            coalesce(t.host, 'another node'), t.run_id) END,
+           CASE WHEN o.differs
+                THEN (SELECT string_agg(x.change, '; ' ORDER BY x.n)
+                      FROM unnest(sync_probe_internal.changes_between(t.run, n.run))
+                               WITH ORDINALITY AS x (change, n)
+                      WHERE split_part(x.change, ': ', 1) NOT IN ('host', 'directory', 'device'))
+                END), ''),
+       n.run_id
+FROM node AS n
+LEFT JOIN median AS w USING (kind)
+LEFT JOIN node AS t ON t.run_id = w.run_id
+LEFT JOIN LATERAL (
+    SELECT p.ratio, CASE WHEN t.run_id <> n.run_id THEN p.low END AS low,
+           CASE WHEN t.run_id <> n.run_id THEN p.high END AS high
+    FROM sync_probe_internal.paced_ratio(t.run_id, t.method, n.run_id, n.method) AS p) AS c ON true,
+     LATERAL (SELECT coalesce(n.durable = 'no', false),
+                     coalesce(c.low > 1 + margin OR c.high < 1 / (1 + margin), false)
+              FROM CAST(coalesce(current_setting('pg_sync_probe.margin', true), '0.05') AS numeric)
+                       AS margin) AS o (lies, differs)
+ORDER BY o.lies DESC, o.differs DESC, greatest(c.ratio, 1 / (c.ratio + 0.0001)) DESC NULLS LAST,
+         n.host, n.run_id
+$$;
+
+--
+-- fleet_compare
+--
+CREATE VIEW sync_probe.fleet_compare AS
+SELECT n.* FROM sync_probe_internal.compared_nodes(NULL) AS n;
+
+GRANT SELECT ON sync_probe.fleet_compare TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.fleet_compare IS
+  'Which node is odd: the newest run of suite wal on pg_wal of each node whose runs were imported, '
+  'and of this server, against the run with the median time on the same kind of device. Nodes '
+  'whose syncs do not reach the device come first, then those that differ most';
+COMMENT ON COLUMN sync_probe.fleet_compare.odd IS
+  'True if the whole interval of the ratio is beyond the margin, or if syncs do not reach the '
+  'device';
+COMMENT ON COLUMN sync_probe.fleet_compare.host IS 'Machine of the node';
+COMMENT ON COLUMN sync_probe.fleet_compare.system_identifier IS 'Cluster of the node';
+COMMENT ON COLUMN sync_probe.fleet_compare.kind IS
+  'virtual disk, rotating disk, nvme, ssd; the type of the file system if no disk is known';
+COMMENT ON COLUMN sync_probe.fleet_compare.method IS 'wal_sync_method of the node';
+COMMENT ON COLUMN sync_probe.fleet_compare.p50_us IS
+  'Median latency of a flush with it, paced, in microseconds';
+COMMENT ON COLUMN sync_probe.fleet_compare.ratio IS
+  'Time of a flush relative to the median node (2: twice as long); null if fewer than three nodes '
+  'of this kind can be compared';
+COMMENT ON COLUMN sync_probe.fleet_compare.ratio_low IS
+  'Its 95 percent confidence interval, as in compare()';
+COMMENT ON COLUMN sync_probe.fleet_compare.ratio_high IS
+  'Its 95 percent confidence interval, as in compare()';
+COMMENT ON COLUMN sync_probe.fleet_compare.durable IS 'As in runs';
+COMMENT ON COLUMN sync_probe.fleet_compare.reason IS
+  'Why the node is odd, and what else differs from the median node; or why there is no ratio';
+COMMENT ON COLUMN sync_probe.fleet_compare.run_id IS 'Number of the run here';

@@ -1,0 +1,191 @@
+--
+-- The views of a fleet, and its section of the report, on invented nodes.
+--
+\ir include/begin.sql
+DELETE FROM sync_probe.runs;
+\ir include/stage.sql
+SET LOCAL pg_sync_probe.margin = 0.05;
+SET LOCAL TimeZone = 'UTC';
+SELECT no_plan();
+
+-- An imported run of a node with that host, with an NVMe disk, unless differences say otherwise.
+-- The interval of its median is from us - 1 to us + 1.
+CREATE FUNCTION pg_temp.node(host text, us float8, differences jsonb DEFAULT '{}') RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    id bigint := pg_temp.record_run(jsonb_build_object('host', host, 'imported_at', now(),
+        'storage', '{"disks": [{"name": "nvme0n1", "virtual": false}]}'::jsonb) || differences,
+        false);
+    method text := coalesce(differences ->> 'wal_sync_method', 'fdatasync');
+BEGIN
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, direct_io, status,
+                                         p50_us, mean_us, ops_per_sec)
+    VALUES (id, 1, 'paced', 'open_sync', NULL, false, 'ok', 1, 1, NULL),
+           (id, 2, 'paced', method, 'current', false, 'ok', us, us, NULL),
+           (id, 3, 'saturated', method, 'current', false, 'ok', us / 2, us / 2, 2e6 / us),
+           (id, 4, 'saturated', method, NULL, true, 'ok', 1, 1, 1);
+    INSERT INTO sync_probe_internal.samples (run_id, ordinal, round_mean_us)
+    SELECT id, 2, ARRAY(SELECT us + i % 3 - 1 FROM generate_series(1, 30) AS i);
+    RETURN id;
+END
+$$;
+
+CREATE FUNCTION pg_temp.section(page text) RETURNS text LANGUAGE sql AS $$
+    SELECT substring(page FROM '<section id=fleet .*?</section>')
+$$;
+
+-- --------------------------------------------------------- none, one, two
+
+SELECT is_empty('SELECT * FROM sync_probe.' || v, 'no run: ' || v)
+FROM unnest('{fleet_compare,fleet_history}'::text[]) AS v;
+
+SELECT pg_temp.node('db1', 100);
+SELECT results_eq('SELECT odd, host, kind, p50_us, ratio, reason FROM sync_probe.fleet_compare',
+    $$VALUES (false, 'db1', 'nvme', 100::float8, NULL::float8,
+              'fewer than three nodes to compare have this kind of device')$$, 'one node');
+SELECT is(pg_temp.section(sync_probe.report_html()), NULL, 'which is no section of a report');
+
+SELECT pg_temp.node('db2', 900, '{"finished_at": "2026-05-01"}') AS older,
+       pg_temp.node('db2', 500, '{"finished_at": "2026-05-03"}') AS newer,
+       pg_temp.node('db2', 700, '{"finished_at": "2026-05-02"}') AS collected_late,
+       pg_temp.node('db2', 900, '{"location": "t"}'), pg_temp.node('db2', 900, '{"suite": "x"}')
+       \gset
+SELECT results_eq($$SELECT odd, ratio, run_id FROM sync_probe.fleet_compare WHERE host = 'db2'$$,
+    format('VALUES (false, NULL::float8, %s::bigint)', :newer),
+    'two nodes: nobody knows which is odd; the newest run of each');
+SELECT collect_tap(
+    matches(s, '<h3>Not compared: 0 of 2 nodes odd</h3>.*<desc[^>]*>db1 100; db2 500<',
+            'both are in a report'),
+    is(pg_temp.section(sync_probe.report_html(ARRAY[:newer, :older]::bigint[])), NULL,
+       'but not if one was chosen'))
+FROM (SELECT pg_temp.section(sync_probe.report_html())) AS p (s);
+
+SELECT results_eq('SELECT location, finished_at::date, p50_us, ops_per_sec, ratio
+                   FROM sync_probe.fleet_history',
+    $$VALUES ('pg_wal'::name, current_date, 100::float8, 2e4::float8, NULL::float8),
+             ('pg_wal', '2026-05-01', 900, 2e6 / 900::float8, NULL),
+             ('pg_wal', '2026-05-02', 700, 2e6 / 700::float8, 0.778),
+             ('pg_wal', '2026-05-03', 500, 4000, 0.714),
+             ('t', current_date, 900, 2e6 / 900::float8, NULL)$$,
+    'history: by node and location, in time, each with the run before');
+SELECT pg_temp.node('db2', 400, '{"finished_at": "2026-05-04", "wal_sync_method": "fsync"}');
+SELECT is(ratio, NULL, 'no ratio to a run that did not measure the method')
+FROM sync_probe.fleet_history WHERE method = 'fsync';
+
+-- ---------------------------------------------------------------- eight
+
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.node(host, us) FROM (VALUES ('db1', 100), ('db2', 101), ('db3', 99), ('db4', 106),
+                                           ('db5', 108), ('db6', 90)) AS v (host, us);
+SELECT pg_temp.node('lying', 30, '{"durable": "no"}');
+SELECT pg_temp.node('slow', 410, '{"filesystem": "xfs", "directory": "/x",
+                                   "wal_sync_method": "fsync"}') AS slow \gset
+-- other kinds, and another cluster on the machine of one of them
+SELECT pg_temp.node('turning', 9000, '{"storage": {"disks": [{"name": "sda",
+                                                              "rotational": true}]}}'),
+       pg_temp.node('turning', 1, '{"storage": {"disks": []}, "system_identifier": 7,
+                                    "durable": "no", "filesystem": "tmpfs"}');
+SELECT results_eq('SELECT odd, host, ratio, ratio_low, ratio_high FROM sync_probe.fleet_compare',
+    $$VALUES (true, 'lying', 0.297::float8, 0.284::float8, 0.31::float8),
+             (true, 'turning', NULL, NULL, NULL), (true, 'slow', 4.059, 4.01, 4.11),
+             (true, 'db6', 0.891, 0.873, 0.91),
+             -- its interval reaches into the margin
+             (false, 'db5', 1.069, 1.049, 1.09), (false, 'db4', 1.05, 1.029, 1.07),
+             (false, 'db3', 0.98, 0.961, 1), (false, 'db1', 0.99, 0.971, 1.01),
+             (false, 'db2', 1, NULL, NULL), (false, 'turning', NULL, NULL, NULL)$$,
+    'which is odd: those that lie, then those that differ most from the median that does not lie');
+SELECT matches(n.reason, v.says, n.host || ' has a reason')
+FROM sync_probe.fleet_compare AS n
+JOIN (VALUES ('lying', '^syncs with fdatasync do not reach the device; a flush takes 0.30 times'),
+             ('slow', '^a flush takes 4.06 times as long as on db2, run \d+; file system: ext4 -> '
+                      'xfs; wal_sync_method: fdatasync -> fsync$'), ('db2', '^the median$'))
+     AS v (host, says) USING (host);
+SELECT results_eq(
+    $$SELECT m[1], regexp_replace(m[2], 'run \d+', 'run', 'g')
+      FROM regexp_matches(pg_temp.section(sync_probe.report_html()),
+                          '<h3>(.*?)</h3>.*?<desc.*?>(.*?)</desc>', 'g') AS m$$,
+    $$VALUES ('Not compared: 2 of 3 nodes odd', 'lying 30; run turning 1.00; run turning 9,000'),
+             ('nvme: 2 of 7 nodes odd', 'slow 0.25 (0.24 to 0.25); '
+              'db6 1.12 (1.10 to 1.15); db5 0.94 (0.92 to 0.95); db4 0.95 (0.93 to 0.97); '
+              'db3 1.02 (1.00 to 1.04); db1 1.01 (0.99 to 1.03); db2 1.00')$$,
+    'in a report what does not reach the device is not compared');
+SELECT pg_temp.node('slow', 1, '{"finished_at": "infinity"}') AS unmeasured \gset
+DELETE FROM sync_probe.measurements WHERE run_id = :unmeasured;
+SELECT results_eq($$SELECT odd, ratio, reason FROM sync_probe.fleet_compare WHERE host = 'slow'$$,
+    $$VALUES (false, NULL::float8, 'its newest run did not measure fdatasync')$$,
+    'a node of which nothing is known');
+SELECT is((sync_probe_internal.compared_nodes(ARRAY[:slow]::bigint[])).reason,
+          'fewer than three nodes to compare have this kind of device', 'of chosen runs only');
+
+-- ------------------------------------------------------ what a document may have
+
+SELECT is(sync_probe_internal.device_kind(jsonb_populate_record(NULL::sync_probe.runs,
+              jsonb_build_object('storage', storage, 'filesystem', 'zfs'))), kind,
+          coalesce(storage::text, 'null'))
+FROM (VALUES ('{"disks": [{"name": "nvme0n1"}, {"name": "sda", "rotational": true}]}'::jsonb,
+              'rotating disk'),
+             ('{"disks": [{"name": "sda", "rotational": true, "virtual": true}]}', 'virtual disk'),
+             ('{"disks": [{"name": "nvme1n1"},
+                          {"name": "sda", "rotational": true, "below": true}]}', 'nvme'),
+             ('{"disks": [{"name": "sda", "rotational": false}]}', 'ssd'),
+             ('{"disks": 7}', 'ssd'), ('{"disks": []}', 'zfs'), ('{}', 'zfs'), (NULL, 'zfs'),
+             ('{"disks": [{"name": [], "virtual": "perhaps"}]}', 'ssd')) AS v (storage, kind);
+
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.node('<i>"x''' || i, 100 ^ i) FROM generate_series(1, 3) AS i;
+SELECT collect_tap(
+    matches(page, '&lt;i&gt;&quot;x&#39;3', 'a host may have any name'),
+    doesnt_match(page, '<i>|"x''', 'which stays text'),
+    matches(bare, 'times as long as on \(path\), run', 'the median is not named'),
+    doesnt_match(bare, '&lt;i', 'nor is any node without paths'))
+FROM pg_temp.section(sync_probe.report_html(ARRAY(SELECT run_id FROM sync_probe.runs))) AS page,
+     pg_temp.section(sync_probe.report_html(paths => false)) AS bare;
+
+-- ------------------------------------------------- what the nodes answer now
+
+CREATE TEMP TABLE asked (about text, server name, result jsonb, error text);
+INSERT INTO asked VALUES
+('recommendation_details', 'a', '[{"location": "t", "verdict": "keep", "max_regret": 0.01},
+    {"location": "pg_wal", "verdict": "undecided", "current_method": "fsync", "durable": "yes",
+     "recommended_method": "fdatasync", "run_id": 7, "reason": "it is so"}]', NULL),
+('recommendation_details', 'b', '[]', NULL),
+('recommendation_details', 'c', NULL, 'could not connect'),
+('recommendation_details', 'd', '[{"location": "b", "verdict": "unsafe"},
+    {"location": "pg_wal", "verdict": "unsafe", "new": {}},
+    {"location": "t", "verdict": "switch"}, {"location": "u", "verdict": "outdated"},
+    {"location": "v", "verdict": "not probed"}, {"location": "w", "verdict": "unheard of"}]',
+ NULL),
+('findings', 'a', '[{"location": "pg_wal", "severity": "info", "code": "x", "message": "y"},
+    {"location": "t", "severity": "error", "code": "low_space", "hint": "z"}]', NULL),
+('findings', 'b', '[]', NULL), ('findings', 'c', NULL, 'could not connect'),
+('findings', 'd', '[{"location": "b", "severity": "warning"},
+    {"location": "pg_wal", "severity": "warning"}]', NULL);
+CREATE OR REPLACE FUNCTION sync_probe.fleet_run(
+    statement text, servers name[] DEFAULT NULL, parallel integer DEFAULT 8,
+    time_limit interval DEFAULT '1 min')
+RETURNS TABLE (server name, result jsonb, error text, duration_ms double precision)
+LANGUAGE sql AS $$
+    SELECT a.server, a.result, a.error, 1.5 FROM asked AS a
+    WHERE statement = 'SELECT * FROM sync_probe.' || a.about AND servers IS NULL
+$$;
+SELECT results_eq('SELECT * FROM sync_probe.fleet_recommendations',
+    $$VALUES ('c'::name, NULL::name, NULL, NULL, NULL, NULL::float8, NULL, NULL::bigint, NULL,
+              'could not connect'),
+             ('d', 'pg_wal', 'unsafe', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+             ('d', 'b', 'unsafe', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+             ('d', 'u', 'outdated', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+             ('d', 't', 'switch', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+             ('a', 'pg_wal', 'undecided', 'fsync', 'fdatasync', NULL, 'yes', 7, 'it is so', NULL),
+             ('d', 'v', 'not probed', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+             ('a', 't', 'keep', NULL, NULL, 0.01, NULL, NULL, NULL, NULL),
+             ('d', 'w', 'unheard of', NULL, NULL, NULL, NULL, NULL, NULL, NULL)$$,
+    'recommendations of nodes, whatever columns they have, the worst first');
+SELECT results_eq('SELECT * FROM sync_probe.fleet_findings',
+    $$VALUES ('c'::name, NULL::name, NULL, NULL, NULL, NULL, 'could not connect'),
+             ('a', 't', 'error', 'low_space', NULL, 'z', NULL),
+             ('d', 'pg_wal', 'warning', NULL, NULL, NULL, NULL),
+             ('d', 'b', 'warning', NULL, NULL, NULL, NULL),
+             ('a', 'pg_wal', 'info', 'x', 'y', NULL, NULL)$$, 'findings of nodes');
+
+SELECT * FROM finish();
+ROLLBACK;
