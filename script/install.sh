@@ -22,7 +22,8 @@ choose_server() {
 }
 
 # Who needs it, the package, and a command that shows it is there.  Debian's client package has
-# pgxs.mk too: the headers are what is missing.  Without disks and browser tests are skipped.
+# pgxs.mk too: the headers are what is missing.  Without disks, browser and monitoring tests are
+# skipped.
 packages() {
 	cat <<-EOF
 		all postgresql-$major test -x $("$pg_config" --bindir 2>/dev/null)/postgres
@@ -41,6 +42,9 @@ packages() {
 		disks zfs-fuse command -v zfs-fuse
 		browser chromium command -v chromium
 		browser chromium-driver command -v chromedriver
+		monitoring prometheus command -v prometheus
+		monitoring prometheus-postgres-exporter command -v prometheus-postgres-exporter
+		monitoring prometheus-sql-exporter command -v prometheus-sql-exporter
 	EOF
 }
 
@@ -61,7 +65,7 @@ find_missing() {
 }
 
 # One script at a time.  The package of a first server would make and start a cluster, and
-# zfs-fuse a daemon, which nobody asked for: not while these files are there.
+# others a daemon, which nobody asked for: not while these files are there.
 apt_get() (
 	exec {lock}>>/var/lib/dpkg/lock >>"$work/apt.log" 2>&1 </dev/null
 	flock -w 600 "$lock" || exit
