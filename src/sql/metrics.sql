@@ -15,38 +15,13 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
 WITH advice AS MATERIALIZED (
-    SELECT a.location, a.verdict, a.current_method, a.recommended_method, a.durable, a.basis,
-           (a.place).device, a.run
-    FROM sync_probe_internal.advice AS a
+    SELECT a.*, (a.place).device, (a.run).finished_at
+    FROM sync_probe_internal.advice() AS a
     WHERE a.is_advised
 ), found AS MATERIALIZED (
     SELECT f.location, f.severity, f.code, count(*) AS n
     FROM sync_probe_internal.findings() AS f
     GROUP BY f.location, f.severity, f.code
-), flushes AS (
-    SELECT a.location, a.device, m.method, m.p50_us, m.p99_us, e.p99_us AS earlier_us
-    FROM advice AS a
-    JOIN sync_probe.measurements AS m
-        ON m.run_id = (a.run).run_id AND m.test = 'paced' AND m.method = a.current_method
-    -- Last month is counted back from the run.  The newest of that time will do for a median.
-    CROSS JOIN LATERAL (
-        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY e.p99_us) AS p99_us
-        FROM (SELECT p.p99_us
-              FROM sync_probe_internal.own_runs AS r
-              JOIN sync_probe.measurements AS p ON p.run_id = (r.run).run_id
-              WHERE (r.run).suite = 'wal' AND (r.run).location = a.location
-                AND (r.run).finished_at BETWEEN (a.run).finished_at - interval '60 days'
-                                            AND (a.run).finished_at - interval '30 days'
-                AND (r.run).device IS NOT DISTINCT FROM a.device AND (r.run).usable_for_advice
-                AND p.test = 'paced' AND p.method = m.method AND p.p99_us > 0
-              ORDER BY (r.run).finished_at DESC
-              LIMIT 31) AS e) AS e
-), waits AS (
-    SELECT w.*
-    FROM sync_probe.commit_wait_results AS w
-    JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
-    ORDER BY w.result_id DESC
-    LIMIT 1
 )
 SELECT 'pg_sync_probe_' || m.name, jsonb_strip_nulls(m.labels), m.value
 FROM (
@@ -56,25 +31,41 @@ FROM (
 
     UNION ALL
     SELECT m.name, jsonb_build_object('location', a.location) || m.labels, m.value
-    FROM advice AS a, LATERAL (VALUES
-        ('advice_info', jsonb_build_object('device', a.device, 'verdict', a.verdict,
-             'method', a.current_method, 'recommended_method', a.recommended_method,
-             'durable', a.durable, 'basis', a.basis), 1),
+    FROM advice AS a
+    LEFT JOIN sync_probe.measurements AS p
+        ON p.run_id = (a.run).run_id AND p.test = 'paced' AND p.method = a.current_method
+    -- Last month is counted back from the run.  The newest of that time will do for a median.
+    LEFT JOIN LATERAL (
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY e.p99_us) AS p99_us
+        FROM (SELECT m.p99_us
+              FROM sync_probe_internal.own_runs AS r
+              JOIN sync_probe.measurements AS m ON m.run_id = (r.run).run_id
+              WHERE (r.run).suite = 'wal' AND (r.run).location = a.location
+                AND (r.run).device IS NOT DISTINCT FROM a.device AND (r.run).usable_for_advice
+                AND (r.run).finished_at BETWEEN a.finished_at - interval '60 days'
+                                            AND a.finished_at - interval '30 days'
+                AND m.test = 'paced' AND m.method = p.method AND m.p99_us > 0
+              ORDER BY (r.run).finished_at DESC
+              LIMIT 31) AS e) AS e ON p.p99_us IS NOT NULL
+    CROSS JOIN LATERAL (
+        SELECT jsonb_build_object('device', a.device, 'method', a.current_method)) AS f (labels)
+    CROSS JOIN LATERAL (VALUES
+        ('advice_info', f.labels || jsonb_build_object('verdict', a.verdict, 'basis', a.basis,
+             'recommended_method', a.recommended_method, 'durable', a.durable), 1),
         ('durable', '{}', CASE WHEN a.durable <> 'unknown' THEN (a.durable <> 'no')::integer END),
-        ('run_age_seconds', '{}', extract(epoch FROM now() - (a.run).finished_at)::float8)
-        ) AS m (name, labels, value)
-
-    UNION ALL
-    SELECT m.name, jsonb_build_object('location', f.location, 'device', f.device,
-                                      'method', f.method), m.value
-    FROM flushes AS f, LATERAL (VALUES
-        ('flush_p50_seconds', f.p50_us / 1e6),
-        ('flush_p99_seconds', f.p99_us / 1e6),
-        ('flush_p99_ratio', f.p99_us / f.earlier_us)) AS m (name, value)
+        ('run_age_seconds', '{}', extract(epoch FROM now() - a.finished_at)::float8),
+        ('flush_p50_seconds', f.labels, p.p50_us / 1e6),
+        ('flush_p99_seconds', f.labels, p.p99_us / 1e6),
+        ('flush_p99_ratio', f.labels, p.p99_us / e.p99_us)) AS m (name, labels, value)
 
     UNION ALL
     SELECT m.name, '{}', m.value
-    FROM waits AS w, LATERAL (VALUES
+    FROM (SELECT w.*
+          FROM sync_probe.commit_wait_results AS w
+          JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
+          ORDER BY w.result_id DESC
+          LIMIT 1) AS w,
+         LATERAL (VALUES
         ('commit_wait_seconds', w.commit_wait_us / 1e6),
         ('commits_per_second', w.commits_per_sec),
         ('wal_busy_ratio', w.wal_busy),
