@@ -31,6 +31,8 @@ flush_size => 16777217
 flush_interval => '0'
 flush_interval => '61 s'
 label => repeat('x', 257)
+pace => 'busiest'
+'pg_wal', 'pg_test_fsync', pace => 'busiest hour'
 'pg_wal', 'segments', flush_interval => '1 ms'
 'pg_wal', 'segments', workers => 2
 'pg_wal', 'stream', duty_cycle => 0.5
@@ -46,6 +48,9 @@ SELECT FROM sync_probe.probe_all(duty_cycle => 2)
 SELECT FROM sync_probe.probe_all(label => repeat('x', 257))
 SELECT FROM sync_probe.pgbench(label => repeat('x', 257))
 CALL sync_probe.run_workload(label => repeat('x', 257))
+SELECT sync_probe.delete_history('-1 day')
+SELECT sync_probe.delete_history('1 day', -1)
+SELECT sync_probe.delete_history('1 day', NULL)
 SELECT sync_probe.pg_test_fsync_report(NULL)
 SELECT sync_probe.pg_test_fsync_report(-1)
 SET pg_sync_probe.margin = 0

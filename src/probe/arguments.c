@@ -93,6 +93,20 @@ sp_probe_duration(FunctionCallInfo fcinfo)
 	return sp_duration_argument(fcinfo, SP_ARG_DURATION, SP_MIN_DURATION_MS * INT64CONST(1000));
 }
 
+bool
+sp_busiest_hour_argument(FunctionCallInfo fcinfo)
+{
+	const char *pace = PG_ARGISNULL(SP_ARG_PACE) ? NULL :
+		text_to_cstring(PG_GETARG_TEXT_PP(SP_ARG_PACE));
+
+	if (pace && strcmp(pace, "busiest hour") != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized pace \"%s\"", pace),
+				 errhint("Valid is \"busiest hour\". Omit it for the pace that the newest commit_waits() saw.")));
+	return pace != NULL;
+}
+
 /* Arguments override the statistics of the cluster. */
 void
 sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile, int min_size, int max_size)

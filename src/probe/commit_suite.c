@@ -129,8 +129,9 @@ take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_
 				   seen->wait_us, 0);
 	commit->interval_us = pause_us / commit->run->workers;
 	ereport(NOTICE,
-			(errmsg("workers: %d; pauses between commits, as in commit_waits() result %.0f: %.3g ms",
-					commit->run->workers, seen->result_id, pause_us / 1e3)));
+			(errmsg("workers: %d; pauses between commits, as in %s: %.3g ms", commit->run->workers,
+					profile->busiest_hour ? "the busiest hour" :
+					psprintf("commit_waits() result %.0f", seen->result_id), pause_us / 1e3)));
 }
 
 /* How many workers there are, how often they commit, and how much. */
@@ -150,7 +151,7 @@ plan_load(FunctionCallInfo fcinfo, sp_commit_run *commit)
 	profile->flush_interval_us = 0;
 	sp_pace_arguments(fcinfo, profile, SizeOfXLogRecord, MAX_RECORD);
 	commit->interval_us = profile->flush_interval_us;
-	if (sp_observed_commits_read(&seen))
+	if (sp_observed_commits_read(&seen, profile->busiest_hour))
 		take_observed(fcinfo, commit, &seen);
 	profile->server.flush_size = Min(Max(profile->server.flush_size, (int) SizeOfXLogRecord),
 									 MAX_RECORD);

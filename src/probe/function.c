@@ -214,7 +214,7 @@ probe_with(FunctionCallInfo fcinfo, sp_run *run)
 	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &run->location);
 	sp_location_check_privilege(&run->location);
 	sp_await_reload();
-	sp_wal_profile_read(&run->profile);
+	sp_wal_profile_read(&run->profile, sp_busiest_hour_argument(fcinfo));
 	if (run->suite->measure)
 		run->suite->measure(fcinfo, run);
 	else
@@ -229,7 +229,7 @@ probe_with(FunctionCallInfo fcinfo, sp_run *run)
 
 /*
  * sync_probe.probe(location, suite, duration, duty_cycle, flush_size,
- * flush_interval, stop_early, label, record, methods, commit_delays, workers)
+ * flush_interval, stop_early, label, record, pace, methods, commit_delays, workers)
  */
 PG_FUNCTION_INFO_V1(sync_probe_probe);
 Datum
@@ -246,7 +246,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 }
 
 #define PROBE_SIGNATURE	SP_SCHEMA ".probe(name, text, interval, float8, integer, interval, boolean, " \
-	"text, boolean, text[], integer[], integer)"
+	"text, boolean, text, text[], integer[], integer)"
 
 /* Who may not call probe() may not call what does the same for probe_all(). */
 static void
@@ -260,7 +260,7 @@ check_may_probe(void)
 
 /*
  * sync_probe_internal.probe_run(location, suite, duration, duty_cycle, flush_size,
- * flush_interval, stop_early, label, record) RETURNS sync_probe.runs
+ * flush_interval, stop_early, label, record, pace) RETURNS sync_probe.runs
  *
  * The same, and the row of the run: on a standby it is not in the table.
  */

@@ -41,6 +41,7 @@ typedef enum sp_probe_argument
 	SP_ARG_STOP_EARLY,
 	SP_ARG_LABEL,
 	SP_ARG_RECORD,
+	SP_ARG_PACE,
 	SP_ARG_METHODS,
 	SP_ARG_COMMIT_DELAYS,
 	SP_ARG_WORKERS,
@@ -59,6 +60,9 @@ extern const sp_probe_suite *sp_suite_argument(FunctionCallInfo fcinfo);
 /* The duration that was given, or the default; microseconds. */
 extern int64 sp_probe_duration(FunctionCallInfo fcinfo);
 extern double sp_duty_cycle_argument(FunctionCallInfo fcinfo);
+
+/* Is the pace that of the busiest hour? */
+extern bool sp_busiest_hour_argument(FunctionCallInfo fcinfo);
 
 extern void sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile,
 							  int min_size, int max_size);
@@ -93,9 +97,10 @@ struct sp_wal_profile
 	sp_commit_figures seen;			/* of the server's processes, just before */
 	const char *load;			/* what was seen, in words; NULL: nothing */
 	double		observed_busy;	/* wal_busy of the commit_waits() that gave the pace, or NAN */
+	bool		busiest_hour;	/* those of which gave it, not the newest one */
 };
 
-extern void sp_wal_profile_read(sp_wal_profile *profile);
+extern void sp_wal_profile_read(sp_wal_profile *profile, bool busiest_hour);
 
 /* Look at the processes of the server for a moment, to fill in what wal_busy and load are. */
 extern void sp_wal_profile_look(sp_wal_profile *profile);

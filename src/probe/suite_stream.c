@@ -164,7 +164,8 @@ record_seconds(const sp_run *run)
 const sp_probe_suite sp_probe_suite_stream = {
 	.engine = &sp_suite_stream,
 	.refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_DUTY_CYCLE) |
-		SP_REFUSE(SP_ARG_FLUSH_SIZE) | SP_REFUSE(SP_ARG_FLUSH_INTERVAL),
+		SP_REFUSE(SP_ARG_FLUSH_SIZE) | SP_REFUSE(SP_ARG_FLUSH_INTERVAL) |
+		SP_REFUSE(SP_ARG_PACE),
 	.refused_hint = "Omit it. A shorter duration or a lower pg_sync_probe.max_stream_write writes less.",
 	.prepare = prepare_stream,
 	.progress = describe_last_seconds,

@@ -90,17 +90,25 @@ read_average_pace(sp_wal_profile *profile)
 }
 
 /*
- * From the newest commit_waits(), which saw the cluster lately and for a known time; else
- * from the server's statistics.
+ * From the newest commit_waits(), which saw the cluster lately and for a known time, or from all
+ * of the busiest hour; else, also where that hour has few flushes, from the server's statistics.
  */
 static void
 read_pace(sp_wal_profile *profile)
 {
 	sp_observed_commits observed;
+	bool		found = sp_observed_commits_read(&observed, profile->busiest_hour);
+
+	if (profile->busiest_hour && !found)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the busiest hour of the last week is unknown"),
+				 errdetail("No hour of " SP_SCHEMA ".commit_wait_hours is from that week."),
+				 errhint("Call " SP_SCHEMA ".commit_waits('1 s') every minute, by pg_cron for example.")));
 
 	profile->server.flush_size = SP_WAL_PAGE_SIZE;
 	profile->flush_interval_us = DEFAULT_INTERVAL_US;
-	if (sp_observed_commits_read(&observed) && observed.flushes >= MIN_OBSERVED_FLUSHES)
+	if (found && observed.flushes >= MIN_OBSERVED_FLUSHES)
 	{
 		profile->observed_busy = observed.wal_busy;
 		take_size(profile, observed.bytes_per_flush);
@@ -148,6 +156,7 @@ sp_wal_profile_look(sp_wal_profile *profile)
 		psprintf("%s WAL was being written or synced %s of the time",
 				 isnan(profile->observed_busy) ?
 				 psprintf("in the %.1f s before this probe", SP_LOOK_S) :
+				 profile->busiest_hour ? "in the busiest hour of the last week" :
 				 "in the newest commit_waits()",
 				 profile->wal_busy == 0 ? "none" : profile->wal_busy < 0.01 ? "less than 1 %" :
 				 psprintf("%.0f %%", profile->wal_busy * 100));
@@ -155,9 +164,10 @@ sp_wal_profile_look(sp_wal_profile *profile)
 
 /* The strings are in the current memory context. */
 void
-sp_wal_profile_read(sp_wal_profile *profile)
+sp_wal_profile_read(sp_wal_profile *profile, bool busiest_hour)
 {
 	memset(profile, 0, sizeof(*profile));
+	profile->busiest_hour = busiest_hour;
 	profile->wal_busy = profile->observed_busy = NAN;
 	profile->server.segment_size = wal_segment_size;
 	profile->server.init_write_size = SP_WAL_INIT_WRITE;

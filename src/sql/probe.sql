@@ -25,6 +25,7 @@ CREATE FUNCTION sync_probe.probe(
     stop_early boolean DEFAULT true,
     label text DEFAULT NULL,
     record boolean DEFAULT true,
+    pace text DEFAULT NULL,
     methods text[] DEFAULT NULL,
     commit_delays integer[] DEFAULT NULL,
     workers integer DEFAULT NULL)
@@ -52,7 +53,8 @@ CREATE FUNCTION sync_probe_internal.probe_run(
     flush_interval interval DEFAULT NULL,
     stop_early boolean DEFAULT true,
     label text DEFAULT NULL,
-    record boolean DEFAULT true)
+    record boolean DEFAULT true,
+    pace text DEFAULT NULL)
 RETURNS sync_probe.runs
 LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp

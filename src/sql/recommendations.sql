@@ -259,7 +259,8 @@ $$;
 CREATE FUNCTION sync_probe.probe_all(
     duration interval DEFAULT NULL,
     duty_cycle double precision DEFAULT NULL,
-    label text DEFAULT NULL)
+    label text DEFAULT NULL,
+    pace text DEFAULT NULL)
 RETURNS SETOF sync_probe.recommendations
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -291,7 +292,8 @@ BEGIN
                 SELECT p.location, d.verdict, d.current_method, d.recommended_method, d.max_regret,
                        d.flush_us, d.durable, d.basis
                 FROM sync_probe_internal.probe_run(place, 'wal', probe_all.duration,
-                         probe_all.duty_cycle, label => probe_all.label) AS p,
+                         probe_all.duty_cycle, label => probe_all.label,
+                         pace => probe_all.pace) AS p,
                      sync_probe_internal.run_advice(p.location, p, NULL, false) AS d;
         EXCEPTION
             -- An error of the call itself would repeat for every location.

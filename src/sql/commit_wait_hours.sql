@@ -1,0 +1,91 @@
+--
+-- commit_wait_hours
+--
+-- Each result stands for its minute, whatever time it sampled.
+--
+CREATE VIEW sync_probe.commit_wait_hours AS
+SELECT date_trunc('hour', w.started_at) AS hour,
+       count(*) AS samples,
+       sum(w.duration) AS duration,
+       round(avg(w.commits_per_sec)::numeric, 1)::float8 AS commits_per_sec,
+       round((sum(w.commit_wait_us * w.commits_per_sec)
+              / nullif(sum(w.commits_per_sec), 0))::numeric, 1)::float8 AS commit_wait_us,
+       round(avg(w.wal_busy)::numeric, 4)::float8 AS wal_busy,
+       max(w.committers) AS committers,
+       round(avg(w.flushes_per_sec)::numeric, 1)::float8 AS flushes_per_sec,
+       round((sum(w.wal_bytes_per_commit * w.commits_per_sec)
+              / nullif(sum(w.commits_per_sec), 0))::numeric)::float8 AS wal_bytes_per_commit,
+       max(w.commit_wait_us) AS worst_wait_us,
+       (array_agg(w.started_at ORDER BY w.commit_wait_us DESC)
+            FILTER (WHERE w.commit_wait_us IS NOT NULL))[1] AS worst_at
+FROM sync_probe.commit_wait_results AS w
+JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
+GROUP BY 1
+ORDER BY 1 DESC;
+
+GRANT SELECT ON sync_probe.commit_wait_hours TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.commit_wait_hours IS
+  'Results of commit_waits() of this server by hours, the newest first; null if unknown';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.hour IS 'Start of the hour';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.samples IS 'Results that began in the hour';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.duration IS 'Time that they sampled, in all';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.commits_per_sec IS 'Mean of the results';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.commit_wait_us IS 'Mean of the commits';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.wal_busy IS 'Mean of the results';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.committers IS 'Largest of the results';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.flushes_per_sec IS 'Mean of the results';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.wal_bytes_per_commit IS 'Mean of the commits';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.worst_wait_us IS 'Longest of the results';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.worst_at IS 'Start of that result';
+
+--
+-- delete_history
+--
+-- Advice rests on the newest run of a sort, see newest_runs and live_runs().  What belongs to a run
+-- goes with it, see delete_rows().
+--
+CREATE FUNCTION sync_probe.delete_history(
+    older_than interval,
+    keep integer DEFAULT 10,
+    OUT runs bigint,
+    OUT commit_wait_results bigint,
+    OUT workload_results bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    bad text := CASE WHEN (older_than >= '0' AND isfinite(older_than)) IS NOT TRUE
+                     THEN format('older_than "%s"', coalesce(older_than::text, 'null'))
+                     WHEN (keep >= 0) IS NOT TRUE
+                     THEN format('keep "%s"', coalesce(keep::text, 'null')) END;
+BEGIN
+    IF bad <> '' THEN
+        RAISE EXCEPTION '% is out of range', bad
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'For example: SELECT * FROM sync_probe.delete_history(''1 year'', 10).';
+    END IF;
+    DELETE FROM sync_probe.runs AS r
+    USING (SELECT n.run_id, row_number() OVER (PARTITION BY n.system_identifier, n.host,
+                      n.location, n.suite ORDER BY n.run_id DESC) AS place,
+                  row_number() OVER (PARTITION BY n.system_identifier, n.host, n.location,
+                      n.suite, n.usable_for_advice, n.directory, n.device, n.setting, n.workload,
+                      n.verdict ORDER BY n.run_id DESC) AS place_of_its_sort
+           FROM sync_probe.runs AS n) AS n
+    WHERE n.run_id = r.run_id AND n.place > keep
+      AND (n.place_of_its_sort > 1 OR NOT r.usable_for_advice)
+      AND coalesce(r.finished_at, r.imported_at) < now() - older_than;
+    GET DIAGNOSTICS runs = ROW_COUNT;
+    DELETE FROM sync_probe.commit_wait_results AS w WHERE w.started_at < now() - older_than;
+    GET DIAGNOSTICS commit_wait_results = ROW_COUNT;
+    DELETE FROM sync_probe.workload_results AS w WHERE w.finished_at < now() - older_than;
+    GET DIAGNOSTICS workload_results = ROW_COUNT;
+END
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe.delete_history FROM PUBLIC;
+
+COMMENT ON FUNCTION sync_probe.delete_history IS
+  'Delete older runs, results of commit_waits() and of workloads, and return how many. The newest '
+  'runs (keep) of each server, location and suite stay, and those that advice can rest on. '
+  'Requires DELETE on the three tables';
