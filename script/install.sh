@@ -22,8 +22,8 @@ choose_server() {
 }
 
 # Who needs it, the package, and a command that shows it is there.  Debian's client package has
-# pgxs.mk too: the headers are what is missing.  Without disks, browser and monitoring tests are
-# skipped.
+# pgxs.mk too: the headers are what is missing.  Without jobs, disks, browser and monitoring tests
+# are skipped.
 packages() {
 	cat <<-EOF
 		all postgresql-$major test -x $("$pg_config" --bindir 2>/dev/null)/postgres
@@ -36,6 +36,7 @@ packages() {
 		test libcmocka-dev test -f /usr/include/cmocka.h
 		test libipc-run-perl perl -MIPC::Run -e 1
 		test python3-venv env PATH=/usr/bin:$PATH python3 -m ensurepip --version
+		jobs postgresql-$major-cron test -f $("$pg_config" --sharedir)/extension/pg_cron.control
 		disks e2fsprogs command -v mkfs.ext4
 		disks xfsprogs command -v mkfs.xfs
 		disks btrfs-progs command -v mkfs.btrfs

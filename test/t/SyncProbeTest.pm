@@ -25,7 +25,7 @@ use Time::HiRes qw(sleep);
 use sigtrap qw(die TERM);
 
 our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
-	sleep probe_cluster write_file build_directory add_standby add_tablespace
+	sleep probe_cluster cron_conf write_file build_directory add_standby add_tablespace
 	has_other_strings prepared_filesystems sql messages run_sql reload_with session verbose_session
 	start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
 	wait_active wait_running probe_files pgbench_children
@@ -55,6 +55,14 @@ use constant LONG_PROBE => "duration => '300 s', stop_early => false, record => 
 
 # What the client is told if it is gone.
 use constant CLIENT_LOST => 'the client is lost';
+
+# What a server with pg_cron is configured with; nothing where it is not installed.
+sub cron_conf
+{
+	chomp(my $share = qx(pg_config --sharedir));
+	return -e "$share/extension/pg_cron.control" ?
+	  "shared_preload_libraries = 'pg_cron'\ncron.use_background_workers = on\n" : '';
+}
 
 sub fault_library { return build_directory() . '/test/fault/fail_calls.so' }
 
