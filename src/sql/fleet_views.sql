@@ -122,44 +122,40 @@ FROM (SELECT jsonb_path_query_array(run.storage, '$.disks[*] ? (!exists (@.below
 $$;
 
 --
--- A row of fleet_compare.
---
-CREATE TYPE sync_probe_internal.fleet_node AS (
-    odd boolean,
-    host text,
-    system_identifier bigint,
-    kind text,
-    method text,
-    p50_us double precision,
-    ratio double precision,
-    ratio_low double precision,
-    ratio_high double precision,
-    durable text,
-    reason text,
-    run_id bigint);
-
---
 -- The newest run of each node, or the newest of the given ones, against the run with the median
 -- time on the same kind of device, among three or more whose syncs reach the device.
 --
-CREATE FUNCTION sync_probe_internal.compared_nodes(run_ids bigint[])
-RETURNS SETOF sync_probe_internal.fleet_node
+CREATE FUNCTION sync_probe_internal.compared_nodes(
+    run_ids bigint[],
+    OUT odd boolean,
+    OUT host text,
+    OUT system_identifier bigint,
+    OUT kind text,
+    OUT method text,
+    OUT p50_us double precision,
+    OUT ratio double precision,
+    OUT ratio_low double precision,
+    OUT ratio_high double precision,
+    OUT durable text,
+    OUT reason text,
+    OUT run_id bigint)
+RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET jit = off -- many columns look costly enough to compile, which takes longer than the query
 AS $$
 WITH node AS (
-    SELECT r AS run, r.run_id, r.host, r.wal_sync_method AS method, m.p50_us,
+    SELECT r AS run, r.run_id, r.host, r.wal_sync_method AS method, r.durable,
            sync_probe_internal.device_kind(r) AS kind,
-           sync_probe_internal.case_durable(r, m) AS durable
+           (SELECT min(m.p50_us) FROM sync_probe.measurements AS m
+            WHERE m.run_id = r.run_id AND m.test = 'paced' AND m.choice = 'current'
+              AND m.p50_us > 0) AS p50_us
     FROM (SELECT DISTINCT ON (r.system_identifier, r.host) r.run_id
           FROM sync_probe.runs AS r
           WHERE r.suite = 'wal' AND r.location = 'pg_wal'
             AND (run_ids IS NULL OR r.run_id = ANY (run_ids))
           ORDER BY r.system_identifier, r.host, r.finished_at DESC NULLS LAST, r.run_id DESC) AS n
     JOIN sync_probe.runs AS r USING (run_id)
-    LEFT JOIN sync_probe.measurements AS m
-        ON m.run_id = r.run_id AND m.test = 'paced' AND m.choice = 'current' AND m.p50_us > 0
 ), median AS (
     SELECT n.kind,
            (array_agg(n.run_id ORDER BY n.p50_us, n.run_id))[(count(*) + 1) / 2] AS run_id
@@ -168,8 +164,8 @@ WITH node AS (
     GROUP BY n.kind
     HAVING count(*) >= 3
 )
-SELECT o.lies OR o.differs, n.host, (n.run).system_identifier, n.kind, n.method, n.p50_us, c.ratio,
-       c.low, c.high, n.durable,
+SELECT o.lies OR o.differs, n.host, (n.run).system_identifier, n.kind, n.method, n.p50_us,
+       CASE WHEN t.run_id = n.run_id THEN 1 ELSE c.ratio END, c.low, c.high, n.durable,
        nullif(concat_ws('; ',
            CASE WHEN o.lies THEN format('syncs with %s do not reach the device', n.method) END,
            CASE WHEN n.p50_us IS NULL THEN format('its newest run did not measure %s', n.method)
@@ -189,10 +185,8 @@ SELECT o.lies OR o.differs, n.host, (n.run).system_identifier, n.kind, n.method,
 FROM node AS n
 LEFT JOIN median AS w USING (kind)
 LEFT JOIN node AS t ON t.run_id = w.run_id
-LEFT JOIN LATERAL (
-    SELECT p.ratio, CASE WHEN t.run_id <> n.run_id THEN p.low END AS low,
-           CASE WHEN t.run_id <> n.run_id THEN p.high END AS high
-    FROM sync_probe_internal.paced_ratio(t.run_id, t.method, n.run_id, n.method) AS p) AS c ON true,
+LEFT JOIN sync_probe_internal.paced_ratio(t.run_id, t.method, n.run_id, n.method) AS c
+    ON t.run_id <> n.run_id,
      LATERAL (SELECT coalesce(n.durable = 'no', false),
                      coalesce(c.low > 1 + margin OR c.high < 1 / (1 + margin), false)
               FROM CAST(coalesce(current_setting('pg_sync_probe.margin', true), '0.05') AS numeric)

@@ -56,32 +56,9 @@ WHERE CASE WHEN c.or_unknown THEN c.old IS DISTINCT FROM c.new ELSE c.old <> c.n
 $$;
 
 --
--- Time of a method when paced: as compare() takes it, the median of the samples with the
--- interval that is due to one of two runs.
---
-CREATE FUNCTION sync_probe_internal.paced_time(
-    of_run bigint,
-    of_method text,
-    OUT mean_us double precision,
-    OUT median double precision,
-    OUT low double precision,
-    OUT high double precision)
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
-ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT m.mean_us, i.median, i.low, i.high
-FROM sync_probe.measurements AS m
-LEFT JOIN sync_probe_internal.samples AS s ON s.run_id = m.run_id AND s.ordinal = m.ordinal
-LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i ON true
-WHERE m.run_id = of_run AND m.test = 'paced' AND m.method = of_method
-LIMIT 1
-$$;
-
---
--- How much longer the method of a run takes than that of the run before: the ratio of the two
--- paced times, with the interval that compare() has, or without one the ratio of the means.
+-- How much longer a paced flush takes with the method of a run than with that of the run before: of
+-- the medians of the samples, each with the interval that is due to one of two runs, as compare()
+-- takes them; of the means where one has no samples.
 --
 CREATE FUNCTION sync_probe_internal.paced_ratio(
     before bigint,
@@ -96,13 +73,22 @@ LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
+WITH paced AS (
+    SELECT w.n, m.mean_us, i.median, i.low, i.high
+    FROM (VALUES (1, before, before_method), (2, run, method)) AS w (n, run_id, method)
+    JOIN sync_probe.measurements AS m USING (run_id, method)
+    LEFT JOIN sync_probe_internal.samples AS s USING (run_id, ordinal)
+    LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i ON true
+    WHERE m.test = 'paced'
+)
 SELECT round((CASE WHEN num_nulls(t.median, n.median) = 0
                    THEN n.median / nullif(t.median, 0)
                    ELSE n.mean_us / nullif(t.mean_us, 0) END)::numeric, 3),
        round((n.low / nullif(t.high, 0))::numeric, 3),
        round((n.high / nullif(t.low, 0))::numeric, 3)
-FROM sync_probe_internal.paced_time(before, before_method) AS t,
-     sync_probe_internal.paced_time(run, method) AS n
+FROM paced AS t, paced AS n
+WHERE t.n = 1 AND n.n = 2
+LIMIT 1
 $$;
 
 --

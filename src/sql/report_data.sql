@@ -13,7 +13,7 @@ CREATE TYPE sync_probe_internal.report_data AS (
     more sync_probe.runs[],
     advice sync_probe.recommendation_details[],
     findings sync_probe.findings[],
-    fleet sync_probe_internal.fleet_node[]);
+    fleet sync_probe.fleet_compare[]);
 
 --
 -- What tells where the data are: directories, mount points, backing files, ZFS datasets and
@@ -182,7 +182,8 @@ SELECT ROW(c.chosen, paths,
           WHERE NOT c.chosen OR (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
           ORDER BY array_position('{error,warning,info}', f.severity),
                    f.location <> 'pg_wal', f.location, f.code, f.message),
-    ARRAY(SELECT n FROM sync_probe_internal.compared_nodes(run_ids) AS n)
+    ARRAY(SELECT ROW(n.*)::sync_probe.fleet_compare
+          FROM sync_probe_internal.compared_nodes(run_ids) AS n)
     )::sync_probe_internal.report_data
 FROM (SELECT run_ids IS NOT NULL) AS c (chosen),
      LATERAL (SELECT CASE WHEN c.chosen
