@@ -48,8 +48,8 @@ SELECT is(pg_temp.section(sync_probe.report_html()), NULL, 'which is no section 
 SELECT pg_temp.node('db2', 900, '{"finished_at": "2026-05-01"}') AS older,
        pg_temp.node('db2', 500, '{"finished_at": "2026-05-03"}') AS newer,
        pg_temp.node('db2', 700, '{"finished_at": "2026-05-02"}') AS collected_late,
-       pg_temp.node('db2', 900, '{"location": "t"}'), pg_temp.node('db2', 900, '{"suite": "x"}')
-       \gset
+       pg_temp.node('db2', 900, '{"location": "t"}'),
+       pg_temp.node('db2', 900, '{"suite": "stream"}') \gset
 SELECT results_eq($$SELECT odd, ratio, run_id FROM sync_probe.fleet_compare WHERE host = 'db2'$$,
     format('VALUES (false, NULL::float8, %s::bigint)', :newer),
     'two nodes: nobody knows which is odd; the newest run of each');
