@@ -8,9 +8,10 @@ SET LOCAL pg_sync_probe.margin = 0.05;
 \ir include/stage.sql
 SELECT no_plan();
 
--- No location but pg_wal, no statistics of WAL for an hour.
-DELETE FROM examined WHERE name <> 'pg_wal';
-UPDATE examined SET device = NULL, mount_options = 'rw';
+-- pg_default shares the file system of pg_wal, and so has no advice of its own.
+DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
+UPDATE examined SET device = NULL, mount_options = 'rw',
+    shares_filesystem_with = CASE name WHEN 'pg_default' THEN 'pg_wal' END;
 CREATE FUNCTION pg_temp.series() RETURNS SETOF text LANGUAGE sql AS $$
     SELECT format('%s %s %s', substr(m.name, 15), m.labels,
                   CASE WHEN m.name !~ 'age_seconds' THEN round(m.value::numeric, 9)::float8
@@ -25,33 +26,25 @@ SELECT bag_eq('SELECT * FROM pg_temp.series()', ARRAY[
     'advice_info {"method": "fdatasync", "durable": "unknown", "verdict": "not probed", '
         || '"location": "pg_wal"} 1',
     'trial_left_behind {} 0'], 'nothing is recorded: what is unknown is no row');
-SELECT is((SELECT array_agg(labels ->> 'severity' ORDER BY labels) FROM sync_probe.metrics
-           WHERE name = 'pg_sync_probe_findings'), '{error,info,warning}', 'none is a zero');
 
 -- A run an hour ago, and its p99 of a paced flush; and others that differ from it: 1 ms is the
 -- median of those that were made a month before it.
-CREATE FUNCTION pg_temp.run(days numeric, p99_us float8, differences jsonb DEFAULT '{}')
-RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    id bigint := pg_temp.record_run(jsonb_build_object('durable', 'no_cache',
-        'finished_at', now() - interval '1 h' - days * interval '1 day') || differences);
-BEGIN
-    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
-        p50_us, p99_us)
-    VALUES (id, 1, 'paced', coalesce(differences ->> 'method', 'fdatasync'), false, 'ok', 999,
-            120, p99_us),
-           (id, 2, 'saturated', 'fdatasync', false, 'ok', 999, 7, 7),
-           (id, 3, 'paced', 'open_sync', false, 'ok', 999, 7, 7);
-    RETURN id;
-END
-$$;
-SELECT pg_temp.run(days, p99_us, differences::jsonb) IS NULL AS run
-FROM (VALUES (61, 9e9, '{}'), (59, 800, '{}'), (45, 1000, '{}'), (31, 9e9, '{}'), (29, 9e9, '{}'),
-             (31, NULL, '{}'),
-             (40, 1, '{"method": "fsync"}'), (40, 1, '{"device": "sdb"}'), (40, 1, '{"suite": "commit"}'),
+WITH run AS MATERIALIZED (
+    SELECT pg_temp.record_run(jsonb_build_object('durable', 'no_cache', 'finished_at',
+               now() - interval '1 h' - v.days * interval '1 day') || v.differences) AS id, v.*
+    FROM (VALUES (61, 9e9, '{}'::jsonb), (59, 800, '{}'), (45, 1000, '{}'), (31, 9e9, '{}'),
+             (31, 0, '{}'), (29, 9e9, '{}'), (40, 1, '{"method": "fsync"}'),
+             (40, 1, '{"device": "sdb"}'), (40, 1, '{"suite": "commit"}'),
              (40, 1, '{"usable_for_advice": false}'), (40, 1, '{"host": "elsewhere"}'),
-             (40, 1, '{"location": "pg_default"}'), (0, 2500, '{}')
-     ) AS v (days, p99_us, differences) \g /dev/null
+             (40, 1, '{"location": "elsewhere"}'), (0, 2500, '{}')
+         ) AS v (days, p99_us, differences))
+INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
+    p50_us, p99_us)
+SELECT r.id, m.ordinal, m.test, m.method, false, 'ok', 999, m.p99_us / 20, m.p99_us
+FROM run AS r, LATERAL (VALUES
+    (1, 'paced', coalesce(r.differences ->> 'method', 'fdatasync'), r.p99_us),
+    (2, 'saturated', 'fdatasync', 7), (3, 'paced', 'open_sync', 7)
+    ) AS m (ordinal, test, method, p99_us);
 INSERT INTO sync_probe.commit_wait_results (answer, commit_wait_us, commits_per_sec, wal_busy,
     started_at, system_identifier, host)
 SELECT '', w.us, 250, 0.5, now() - interval '2 h', s.system_identifier, coalesce(w.host, s.host)
@@ -62,7 +55,7 @@ SELECT bag_eq($$SELECT * FROM pg_temp.series() WHERE series !~ '^(info|trial)'$$
     'advice_info {"basis": "wal", "device": "nvme0n1", "method": "fdatasync", "durable": '
         '"no_cache", "verdict": "keep", "location": "pg_wal", "recommended_method": "fdatasync"} 1',
     'durable {"location": "pg_wal"} 1', 'run_age_seconds {"location": "pg_wal"} 1',
-    'flush_p50_seconds {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 0.00012',
+    'flush_p50_seconds {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 0.000125',
     'flush_p99_seconds {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 0.0025',
     'flush_p99_ratio {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 2.5',
     'commit_wait_seconds {} 0.008', 'commits_per_second {} 250', 'wal_busy_ratio {} 0.5',
@@ -70,7 +63,7 @@ SELECT bag_eq($$SELECT * FROM pg_temp.series() WHERE series !~ '^(info|trial)'$$
 
 -- 43,200 bytes a second, twice as many on the device
 CREATE OR REPLACE FUNCTION sync_probe_internal.wal_rate(wal_bytes numeric, since timestamptz,
-    until timestamptz, recovery_end timestamptz, OUT bytes_per_sec double precision, OUT source text)
+    until timestamptz, recovery_end timestamptz, OUT bytes_per_sec float8, OUT source text)
 LANGUAGE sql AS 'SELECT 43200, NULL';
 UPDATE sync_probe.measurements SET mean_us = 1000, device_bytes_per_op = 16384;
 UPDATE sync_probe.runs SET storage = storage || '{"device_bytes_error": {"1": 0},
@@ -89,10 +82,10 @@ SELECT is((SELECT count(*) FROM pg_temp.series() AS s WHERE s ~ '^(flush|commit_
 UPDATE examined SET mount_options = 'rw,nobarrier';
 SELECT is((SELECT sum(value) FROM sync_probe.metrics WHERE labels ->> 'code' = 'barrier_off'),
           1::float8, 'barriers off');
-SELECT results_eq($$SELECT labels, value FROM sync_probe.metrics
-                    WHERE name = 'pg_sync_probe_findings' AND value > 0$$,
-    $$SELECT jsonb_build_object('severity', severity), count(*)::float8 FROM sync_probe.findings
-      GROUP BY severity ORDER BY 1$$, 'findings by severity');
+SELECT bag_eq($$SELECT labels ->> 'severity', value FROM sync_probe.metrics
+                WHERE name = 'pg_sync_probe_findings'$$,
+    $$SELECT s, (SELECT count(*) FROM sync_probe.findings WHERE severity = s)::float8
+      FROM unnest('{error,warning,info}'::text[]) AS s$$, 'findings by severity, none is 0');
 
 SELECT is_empty($$SELECT name, labels FROM sync_probe.metrics AS m
     WHERE name !~ '^pg_sync_probe_[a-z0-9_]+$'
