@@ -30,12 +30,33 @@ E' \n'
 'SELECT 1'
 $$);
 
+\echo others
+SELECT refused('%s', $$
+SELECT FROM sync_probe.probe_fleet(servers => '{no_such_server}')
+SELECT FROM sync_probe.probe_fleet(parallel => 0)
+SELECT FROM sync_probe.probe_fleet()
+SELECT FROM sync_probe.collect_fleet('{no_such_server}')
+SELECT FROM sync_probe.collect_fleet(time_limit => NULL)
+SELECT FROM sync_probe.collect_fleet()
+$$);
+
 \echo -- they connect: nobody may unless granted
 CREATE ROLE regress_sync_probe_nobody;
 SET ROLE regress_sync_probe_nobody;
 SELECT refused('%s', $$
 SELECT FROM sync_probe.fleet_run('SELECT 1')
+SELECT FROM sync_probe.probe_fleet()
+SELECT FROM sync_probe.collect_fleet()
 $$);
 RESET ROLE;
+GRANT EXECUTE ON FUNCTION sync_probe.probe_fleet, sync_probe.collect_fleet
+    TO regress_sync_probe_nobody;
+SET ROLE regress_sync_probe_nobody;
+SELECT refused('%s', $$
+SELECT FROM sync_probe.probe_fleet()
+SELECT FROM sync_probe.collect_fleet()
+$$);
+RESET ROLE;
+DROP OWNED BY regress_sync_probe_nobody;
 DROP ROLE regress_sync_probe_nobody;
 DROP FOREIGN DATA WRAPPER postgres_fdw, regress_other CASCADE;

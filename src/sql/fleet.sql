@@ -210,3 +210,146 @@ COMMENT ON FUNCTION sync_probe.fleet_run IS
   'Run a query on foreign servers of postgres_fdw and dblink_fdw, with dblink: null means all that '
   'the caller has a user mapping for. Returns a row for each, with its rows as an array or its '
   'error';
+
+--
+-- probe_fleet
+--
+-- probe_all() on each node.  Nodes that share a host and the disk below pg_wal would measure each
+-- other's load: each wave has one of them.  Where a disk is not known, the nodes of its host count
+-- as sharing it.
+--
+CREATE FUNCTION sync_probe.probe_fleet(
+    duration interval DEFAULT NULL,
+    duty_cycle double precision DEFAULT NULL,
+    servers name[] DEFAULT NULL,
+    parallel integer DEFAULT 8,
+    label text DEFAULT NULL)
+RETURNS TABLE (server name, location name, verdict text, current_method text,
+               recommended_method text, max_regret double precision, flush_us double precision,
+               durable text, basis text, error text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = 'postgres'
+AS $$
+DECLARE
+    examined jsonb := (
+        SELECT jsonb_agg(f) FROM sync_probe.fleet_run('
+            SELECT s.host, max(l.device) FILTER (WHERE l.name = ''pg_wal'') AS device,
+                   count(*) FILTER (WHERE l.shares_filesystem_with IS NULL) AS filesystems
+            FROM sync_probe_internal.this_server() AS s, sync_probe.locations AS l
+            GROUP BY s.host', probe_fleet.servers, probe_fleet.parallel) AS f);
+    nodes name[];
+    filesystems integer;
+BEGIN
+    FOR nodes, filesystems IN
+        SELECT array_agg(w.server), max(w.filesystems)
+        FROM (SELECT g.*, row_number() OVER (PARTITION BY g.host, g.disk ORDER BY g.server) AS wave
+              FROM (SELECT f.server, n.host, n.filesystems,
+                           CASE WHEN count(n.device) OVER h = count(*) OVER h THEN n.device END
+                               AS disk
+                    FROM jsonb_to_recordset(examined) AS f (server name, result jsonb, error text),
+                         jsonb_to_record(f.result -> 0) AS n (host text, device text,
+                                                              filesystems integer)
+                    WHERE f.error IS NULL
+                    WINDOW h AS (PARTITION BY n.host)) AS g) AS w
+        GROUP BY w.wave ORDER BY w.wave
+    LOOP
+        -- A probe lasts at most 25 s by default, and writes its files before.  What is wrong with
+        -- the arguments depends on the node, which says it.
+        RETURN QUERY
+            SELECT f.server, r.location, r.verdict, r.current_method, r.recommended_method,
+                   r.max_regret, r.flush_us, r.durable, r.basis, f.error
+            FROM sync_probe.fleet_run(
+                     format('SELECT * FROM sync_probe.probe_all(%L, %L, %L)', probe_fleet.duration,
+                            probe_fleet.duty_cycle, probe_fleet.label),
+                     nodes, probe_fleet.parallel,
+                     least('1 day', filesystems * (interval '30 s' + least('1 h', greatest('0',
+                         coalesce(probe_fleet.duration, '25 s')))))) AS f
+            LEFT JOIN jsonb_populate_recordset(NULL::sync_probe.recommendations, f.result) AS r
+                ON true;
+    END LOOP;
+    RETURN QUERY
+        SELECT f.server, n.location, n.verdict, n.current_method, n.recommended_method,
+               n.max_regret, n.flush_us, n.durable, n.basis, f.error
+        FROM jsonb_to_recordset(examined) AS f (server name, error text),
+             jsonb_populate_record(NULL::sync_probe.recommendations, '{}') AS n
+        WHERE f.error IS NOT NULL;
+END
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe.probe_fleet FROM PUBLIC;
+
+COMMENT ON FUNCTION sync_probe.probe_fleet IS
+  'Call probe_all() on foreign servers, on one at a time of those that share a disk. Returns their '
+  'rows, and a row for each error. Requires EXECUTE on fleet_run()';
+
+--
+-- collect_fleet
+--
+-- The runs of a node have its system identifier and host, those of a promoted standby a host of
+-- its own.  What finished after the newest of them that is here is missing.
+--
+CREATE FUNCTION sync_probe.collect_fleet(
+    servers name[] DEFAULT NULL,
+    parallel integer DEFAULT 8,
+    time_limit interval DEFAULT '1 min')
+RETURNS TABLE (server name, imported integer, remaining integer, error text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    newest jsonb;
+    before jsonb;
+    run jsonb;
+    answer jsonb;
+    detail text;
+BEGIN
+    PERFORM sync_probe_internal.require_monitor('collect_fleet()', '{sync_probe.runs}');
+    SELECT coalesce(jsonb_object_agg(r.origin, r.finished_at), '{}') INTO newest
+    FROM (SELECT concat(r.system_identifier, ' ', r.host) AS origin,
+                 max(r.finished_at) AS finished_at
+          FROM sync_probe.runs AS r GROUP BY 1) AS r;
+    FOR server, answer, error IN
+        SELECT f.server, f.result, f.error
+        FROM sync_probe.fleet_run(format('
+            SELECT m.origin, m.finished_at, m.missing,
+                   sync_probe.export_json(ARRAY[m.run_id]) AS document
+            FROM (SELECT r.run_id, r.finished_at, o.origin, count(*) OVER () AS missing
+                  FROM sync_probe.runs AS r,
+                       LATERAL (SELECT concat(r.system_identifier, '' '', r.host)) AS o (origin)
+                  WHERE r.imported_at IS NULL
+                    AND r.finished_at > coalesce((%L::jsonb ->> o.origin)::timestamptz,
+                                                 ''-infinity'')
+                  ORDER BY r.finished_at FETCH FIRST 100 ROWS WITH TIES) AS m
+            ORDER BY m.finished_at', newest),
+            collect_fleet.servers, collect_fleet.parallel, collect_fleet.time_limit) AS f
+    LOOP
+        imported := 0;
+        remaining := coalesce((answer -> 0 ->> 'missing')::integer, 0) - jsonb_array_length(answer);
+        before := newest;
+        BEGIN
+            FOR run IN SELECT jsonb_array_elements(answer) LOOP
+                -- A standby, or another name of a node, may have just given it.
+                CONTINUE WHEN (run ->> 'finished_at')::timestamptz
+                              <= (before ->> (run ->> 'origin'))::timestamptz;
+                PERFORM sync_probe.import_json(run ->> 'document');
+                imported := imported + 1;
+                newest := newest || jsonb_build_object(run ->> 'origin', run -> 'finished_at');
+            END LOOP;
+        EXCEPTION WHEN OTHERS THEN
+            GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
+            error := sync_probe_internal.fleet_error(error, detail);
+            imported := 0;
+            remaining := NULL;
+            newest := before;
+        END;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe.collect_fleet FROM PUBLIC;
+
+COMMENT ON FUNCTION sync_probe.collect_fleet IS
+  'Import up to 100 runs of each foreign server that are missing here, the oldest first, and say '
+  'how many remain there. Requires SELECT on runs, and EXECUTE on fleet_run() and import_json()';

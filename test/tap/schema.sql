@@ -28,8 +28,8 @@ SELECT ok(NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE'),
 FROM pg_proc AS p
 WHERE p.pronamespace = 'sync_probe'::regnamespace
   AND p.proname IN ('probe', 'probe_all', 'trial', 'cleanup', 'pgbench', 'run_workload', 'sql_bench',
-                    'import_pg_test_fsync', 'import_json', 'fleet_run',
-                    'delete_history')
+                    'import_pg_test_fsync', 'import_json', 'fleet_run', 'probe_fleet',
+                    'collect_fleet', 'delete_history')
 ORDER BY p.proname;
 
 -- what runs as the owner is nobody else's: any role could call it, and make triggers of a

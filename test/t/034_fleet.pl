@@ -1,0 +1,311 @@
+# Many servers: fleet_run() on nodes of all sorts, what ends it and what is left then, waves of
+# probe_fleet(), and what collect_fleet() imports.
+
+use FindBin;
+use lib $FindBin::RealBin;
+use IO::Socket::INET;
+use SyncProbeTest;
+
+my $here = probe_cluster('here', conf => "log_min_messages = notice\nlog_error_verbosity = verbose");
+if (sql($here, "SELECT count(*) FROM pg_available_extensions WHERE name IN ('dblink', 'postgres_fdw')")
+	ne '2')
+{
+	$here->stop;
+	plan skip_all => 'dblink and postgres_fdw are not installed';
+}
+sql($here, 'CREATE SCHEMA "my ""tools"; CREATE EXTENSION dblink SCHEMA "my ""tools"');
+sql($here, 'CREATE EXTENSION postgres_fdw');
+
+# As few clusters as possible: databases and roles make more nodes.
+my $north = probe_cluster('north', allows_streaming => 1, conf => 'max_connections = 30');
+sql($north, <<'SQL');
+CREATE ROLE fleet LOGIN PASSWORD 'r1ght-secret' IN ROLE pg_monitor;
+CREATE DATABASE bare;
+CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+CREATE DATABASE other;
+CREATE FUNCTION pass_gate() RETURNS bigint LANGUAGE plpgsql AS '
+BEGIN
+    WHILE (pg_stat_file(''gate'', true)).size IS NOT NULL LOOP
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+    RETURN (SELECT count(*) FROM pg_stat_activity WHERE query ~ ''pass[_]gate'');
+END';
+SQL
+my $hba = $north->data_dir . '/pg_hba.conf';
+write_file($hba, "local all fleet scram-sha-256\n", slurp_file($hba));
+$north->reload;
+my $standby = add_standby($north, 'standby');
+# takes connections, and never says a word
+my $deaf = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1') or die "no socket: $!";
+
+# A foreign server with options, of what runs at a cluster if one is given; and a mapping.
+sub add_node
+{
+	my ($name, $node, $server, $user, $wrapper) = @_;
+	my %options = (($node ? (host => $node->host, port => $node->port, dbname => 'postgres') : ()),
+		%{ $server // {} });
+	my $list = sub { join ', ', map { "$_ '$_[0]{$_}'" } sort keys %{ $_[0] } };
+	sql($here, "CREATE SERVER \"$name\" FOREIGN DATA WRAPPER @{[ $wrapper // 'postgres_fdw' ]}
+		OPTIONS (@{[ $list->(\%options) ]})");
+	sql($here, "CREATE USER MAPPING FOR public SERVER \"$name\"
+		OPTIONS (@{[ $list->($user // { user => 'postgres' }) ]})");
+	return;
+}
+
+add_node('north', $north, { use_remote_estimate => 'true' });
+add_node('of dblink', $north, {}, undef, 'dblink_fdw');
+add_node('secret', $north, {}, { user => 'fleet', password => 'r1ght-secret' });
+add_node('wrong', $north, {}, { user => 'fleet', password => 'wr0ng-secret' });
+add_node('standby', $standby);
+add_node('latin', $north, { dbname => 'latin' });
+add_node('bare', $north, { dbname => 'bare' });
+add_node('other', $north, { dbname => 'other' });
+add_node('closed', undef, { host => '127.0.0.1', port => 1 },
+	{ user => 'x', password => 'wr0ng-secret' });
+add_node('deaf', undef, { host => '127.0.0.1', port => $deaf->sockport, connect_timeout => 2 },
+	{ user => 'x', password => 'wr0ng-secret' });
+sql($here, 'CREATE SERVER unmapped FOREIGN DATA WRAPPER postgres_fdw');
+
+# The rows of a call, server by server: its result, or its error.
+sub fleet
+{
+	my ($arguments, $role) = @_;
+	my ($out, $err) = run_sql($here, <<"SQL", role => $role);
+SELECT server || '=' || coalesce(result #>> '{}', error), '--'
+FROM sync_probe.fleet_run($arguments) ORDER BY server;
+SQL
+	return { ($out =~ /^([\w ]+)=(.*)\|--$/mg), ($err ? (ERROR => $err) : ()) };
+}
+
+# Connections of ours that a session has; one is the user's own.
+my $connections = 'SELECT c FROM unnest("my ""tools".dblink_get_connections()) AS c';
+
+# --- nodes of all sorts: each is a row
+
+my $before = -s $here->logfile;
+my $seen = fleet(q{'SELECT 1 AS q, ''é'' AS e, pg_is_in_recovery() AS standby -- rows', NULL, 3});
+my $row = qr/^\[\{"e": "é", "q": 1, "standby": (false|true)\}\]$/;
+is(join(' ', sort keys %$seen), 'bare closed deaf latin north of dblink other secret standby wrong',
+	'without a list, those with a mapping');
+like($seen->{$_}, $row, "$_: its rows") for qw(north secret standby latin bare), 'of dblink';
+like($seen->{standby}, qr/true/, 'standby: it is one');
+my %wrong = (
+	wrong => qr/^could not establish connection: .*password authentication failed/,
+	closed => qr/^could not establish connection: .*refused/,
+	deaf => qr/^could not establish connection: .*timeout expired/);
+like($seen->{$_}, $wrong{$_}, "$_: its error") for sort keys %wrong;
+
+$seen = fleet(q{'TABLE sync_probe.recommendations;', '{unmapped,bare,north,bare}'});
+is_deeply([ sort keys %$seen ], [qw(bare north unmapped)], 'a list, each server once');
+like($seen->{unmapped}, qr/^user mapping not found/, 'no mapping');
+like($seen->{bare}, qr/^relation "sync_probe.recommendations" does not exist/, 'no extension');
+like($seen->{north}, qr/"location": "pg_wal"/, 'north: a view');
+
+for ([ 'CALL x()', qr/^syntax error/ ], [ 'SELECT 1; SELECT 2', qr/^syntax error/ ],
+	[ 'SELECT 1/0', qr/^division by zero$/ ], [ 'SELECT 1 /*', qr/^unterminated/ ],
+	[ 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)', qr/due to user request$/ ],
+	[ 'SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(60)', qr/administrator command/ ],
+	[ 'SELECT 1) AS q; DO $a$BEGIN ASSERT false; END$a$; SELECT (SELECT 2', qr/^assertion failed$/ ],
+	[ q{SELECT 1) AS q; SELECT 'no json' FROM (SELECT 2}, qr/^invalid input syntax for type json/ ],
+	[ 'SELECT pg_sleep(600)', qr/due to statement timeout$/, '1 s' ])
+{
+	my ($statement, $error, $limit) = @$_;
+	$seen = fleet("\$s\$$statement\$s\$, '{north,standby,of dblink}', time_limit => '@{[ $limit // '1 min']}'");
+	is_deeply([ grep { $seen->{$_} =~ $error } sort keys %$seen ], [ 'north', 'of dblink', 'standby' ],
+		"$statement: an error of each node") or diag(explain($seen));
+}
+
+# --- rights are the caller's
+
+sql($here, <<'SQL');
+CREATE ROLE dba LOGIN;
+GRANT USAGE ON SCHEMA "my ""tools" TO dba;
+GRANT EXECUTE ON FUNCTION sync_probe.fleet_run TO dba;
+GRANT USAGE ON FOREIGN SERVER north, secret, wrong, unmapped TO dba;
+CREATE USER MAPPING FOR dba SERVER north OPTIONS (user 'fleet', password 'r1ght-secret');
+SQL
+$seen = fleet(q{'SELECT current_user AS u'}, 'dba');
+is(join(' ', sort keys %$seen), 'north secret wrong', 'a role: servers that it may use');
+is($seen->{north}, '[{"u": "fleet"}]', 'a role: its own mapping');
+$seen = fleet(q{'SELECT 1', '{north,latin}'}, 'dba');
+like($seen->{latin}, qr/^permission denied for foreign server latin/, 'no USAGE: a row');
+like($seen->{north}, qr/^\[/, 'and the others work');
+is(sql($here, 'SELECT count(*) FROM pg_foreign_server'), 11, 'servers are as they were');
+my $log = substr(slurp_file($here->logfile), $before);
+unlike($log =~ s/^.*statement: CREATE USER MAPPING.*$//mgr, qr/secret'|wr0ng|r1ght/,
+	'no password in the log');
+unlike(join(' ', %{ fleet(q{'SELECT 1'}) }), qr/wr0ng|r1ght/, 'nor in an error');
+
+# --- as many at a time as allowed
+
+my @many = map { "n$_" } 1 .. 10;
+add_node($_, $north) for @many;
+my $at_gate = "SELECT pass_gate() AS n";
+my $running = "SELECT count(*) FROM pg_stat_activity WHERE query ~ 'pass[_]gate'";
+my $list = join ',', @many;
+
+# A session in which fleet_run() waits at the gate of that many nodes.
+sub start_fleet
+{
+	my ($arguments, $nodes, $setting) = @_;
+	close_gate($north);
+	my $session = verbose_session($here);
+	query($session, "SELECT FROM \"my \"\"tools\".dblink_connect('mine', 'north')");
+	query($session, $setting) if $setting;
+	start_query($session, "SELECT server, result -> 0 -> 'n', error
+		FROM sync_probe.fleet_run('$at_gate', $arguments)");
+	$north->poll_query_until('postgres', $running, $nodes) or die 'nobody came to the gate';
+	return $session;
+}
+
+# Nothing of it is left, here and there.
+sub ended_ok
+{
+	my ($session, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($north->poll_query_until('postgres', $running, '0'), "$name: the nodes' part has ended");
+	is((query($session, $connections))[0], "mine\n", "$name: only the user's connection is left")
+	  if $session;
+	open_gate($north);
+	return;
+}
+
+my $session = start_fleet("'{$list}', 3", 3);
+open_gate($north);
+my ($out, $err) = finish_query($session);
+my @together = sort { $b <=> $a } $out =~ /^n\d+\|(\d+)\|$/mg;
+is(scalar(@together), 10, 'each node has its row') or diag($out, $err);
+is($together[0], 3, 'three at a time');
+ended_ok($session, 'three at a time');
+
+# --- a node that does not answer is given up, one that goes away is a row
+
+$session = start_fleet("'{n1,n2}', time_limit => '2 s'", 2);
+my $stopped = sql($north, "SELECT min(pid) FROM pg_stat_activity WHERE query ~ 'pass[_]gate'");
+kill 'STOP', $stopped;
+($out, $err) = finish_query($session);
+like($out, qr/^n\d\|\|no answer within 00:00:02$/m, 'a node that does not answer');
+like($out, qr/^n\d\|\|canceling statement due to statement timeout$/m, 'beside one that does');
+kill 'CONT', $stopped;
+ended_ok($session, 'no answer');
+
+close_gate($standby);
+$session = start_fleet("'{n1,standby}'", 1);
+$standby->poll_query_until('postgres', $running, '1');
+$standby->stop('immediate');
+open_gate($_) for $north, $standby;
+like((finish_query($session))[0], qr/^standby\|\|.*(?:quit|terminat|closed)/m,
+	'a node that goes away');
+ended_ok($session, 'a node that goes away');
+$standby->start;
+
+# --- cancel, time, and the end of the session
+
+for ([ 'cancel', sub { sql($here, "SELECT pg_cancel_backend($_[0]{pid})") }, qr/57014/ ],
+	[ 'time', undef, qr/57014/ ],
+	[ 'termination', sub { sql($here, "SELECT pg_terminate_backend($_[0]{pid})") } ])
+{
+	my ($name, $end, $error) = @$_;
+	$session = start_fleet("'{n1,n2,n3,n4}', 2", 2, $end ? undef : "SET statement_timeout = '5 s'");
+	$end->($session) if $end;
+	(undef, $err) = finish_query($session);
+	like($err, $error, "$name: the call ends") if $error;
+	ended_ok($error ? $session : undef, $name);
+}
+
+# --- probes: one at a time of those that share a disk, or a host whose disk is unknown
+
+# Of the user's name: host, disk, and what nodes have in common that must not meet.
+$north->safe_psql('other', <<'SQL');
+CREATE ROLE a_sda_1 LOGIN IN ROLE pg_monitor;
+CREATE ROLE a_sdb_2 LOGIN IN ROLE pg_monitor;
+CREATE ROLE b_none_3 LOGIN IN ROLE pg_monitor;
+CREATE ROLE b_sdc_3 LOGIN IN ROLE pg_monitor;
+CREATE SCHEMA sync_probe;
+CREATE SCHEMA sync_probe_internal;
+GRANT USAGE ON SCHEMA sync_probe, sync_probe_internal TO PUBLIC;
+CREATE FUNCTION sync_probe_internal.this_server() RETURNS TABLE (host text)
+    LANGUAGE sql AS $$ SELECT split_part(current_user, '_', 1) $$;
+CREATE VIEW sync_probe.locations AS
+    SELECT 'pg_wal' AS name, nullif(split_part(current_user, '_', 2), 'none') AS device,
+           NULL AS shares_filesystem_with;
+GRANT SELECT ON sync_probe.locations TO PUBLIC;
+CREATE FUNCTION sync_probe.probe_all(interval, float8, text, OUT location text, OUT verdict text,
+                                     OUT max_regret int, OUT basis text, OUT newer text)
+LANGUAGE plpgsql AS $$
+BEGIN
+    verdict := CASE WHEN pg_try_advisory_xact_lock(split_part(current_user, '_', 3)::int)
+                    THEN 'alone' ELSE 'together' END;
+    basis := $3;
+    FOR i IN 1 .. 500 LOOP
+        PERFORM pg_sleep(0.02), pg_stat_clear_snapshot();
+        max_regret := (SELECT count(*) FROM pg_stat_activity WHERE query ~ 'probe[_]all\(');
+        EXIT WHEN max_regret > 1;
+    END LOOP;
+    PERFORM pg_sleep(0.5);
+END $$;
+CREATE TABLE sync_probe.runs AS
+    SELECT 1 AS run_id, now() AS finished_at, 1 AS system_identifier, 'x' AS host,
+           NULL::timestamptz AS imported_at;
+CREATE FUNCTION sync_probe.export_json(integer[]) RETURNS text LANGUAGE sql
+    AS $$ SELECT '{"format": "pg_sync_probe runs", "version": 2}' $$;
+SQL
+my %fakes = (a1 => 'a_sda_1', a2 => 'a_sda_1', a3 => 'a_sdb_2', b1 => 'b_none_3', b2 => 'b_sdc_3');
+add_node($_, $north, { dbname => 'other' }, { user => $fakes{$_} }) for sort keys %fakes;
+my $label = q{it''s "1" \x};
+is(sql($here, "SELECT server, verdict, max_regret > 1, basis, error FROM sync_probe.probe_fleet(
+		servers => '{a1,a2,a3,b1,b2}', label => '$label') ORDER BY 1"),
+	join("\n", map { "$_|alone|t|" . ($label =~ s/''/'/r) . '|' } sort keys %fakes),
+	'alone on a disk, beside other disks');
+
+# these three share a machine, two of them a cluster, which has one probe at a time
+is(sql($here, <<'SQL'), "closed||t|f\nnorth|pg_wal|f|t\nof dblink|pg_wal|f|t\nstandby|pg_wal|f|t",
+SELECT server, location, error IS NOT NULL, current_method = 'fdatasync' AND durable IS NOT NULL
+FROM sync_probe.probe_fleet('100 ms', 1, '{north,"of dblink",standby,closed}') ORDER BY 1
+SQL
+	'real probes');
+is(sql($north, 'SELECT count(*) FROM sync_probe.runs'), 2, 'recorded there');
+like(sql($here, q{SELECT error FROM sync_probe.probe_fleet('-1 s', servers => '{north}')}),
+	qr/^duration "-00:00:01" is out of range: /, 'what is wrong for the node is its error');
+
+# --- collecting
+
+sub collect
+{
+	my ($servers) = @_;
+	return sql($here, "SELECT server, imported, remaining, error
+		FROM sync_probe.collect_fleet('{$servers}', 1) ORDER BY server COLLATE \"C\"");
+}
+
+my $rows = "SELECT md5(string_agg(r::text, '' ORDER BY r::text)) FROM (
+	SELECT to_jsonb(r) - '{run_id,imported_at,usable_for_advice}'::text[]
+	       || jsonb_build_object('n', (SELECT count(*) FROM sync_probe.measurements AS m
+	                                   WHERE m.run_id = r.run_id)) AS r FROM sync_probe.runs AS r) AS r";
+my $refused = qr/^other\|0\|\|cannot import the document: its version is 2, supported is 1$/m;
+# in order of their names, so that the standby gives again what the node of dblink gave
+$north->wait_for_catchup($standby);
+$seen = collect('"of dblink",standby,other,closed,bare');
+like($seen, qr/^of dblink\|2\|0\|\nother.*\nstandby\|0\|0\|$/m, 'two runs, from one of two nodes');
+like($seen, $refused, 'a document that is refused');
+like($seen, qr/^bare\|0\|\|relation "sync_probe.runs"/m, 'no extension');
+is(sql($here, $rows), sql($north, $rows), 'they are the same');
+is(collect('north'), 'north|0|0|', 'nothing is imported twice');
+
+# 150 more, of which two times two end at the same moment
+sql($north, <<'SQL');
+INSERT INTO sync_probe.runs
+SELECT n.* FROM sync_probe.runs AS r, generate_series(1, 150) AS i,
+    jsonb_populate_record(r, jsonb_build_object('run_id', 1000 + i, 'label', i, 'finished_at',
+        r.finished_at + (CASE i WHEN 101 THEN 100 WHEN 2 THEN 1 ELSE i END) * interval '1 h')) AS n
+WHERE r.run_id = 2;
+SQL
+is(collect('north'), 'north|101|49|', 'a hundred at a time, and those of the same moment');
+is(collect('north,secret'), "north|49|0|\nsecret|0|0|", 'the rest');
+is(sql($here, $rows), sql($north, $rows), 'they are the same');
+# a copy of the cluster on another machine goes on by itself
+sql($north, "UPDATE sync_probe.runs SET host = 'copy' WHERE run_id = 1");
+is(collect('north'), 'north|1|0|', 'a host of its own');
+like((run_sql($here, 'SELECT FROM sync_probe.collect_fleet()', role => 'dba'))[1],
+	qr/42501: permission denied for function/, 'not for everybody');
+
+end_tests($here, $standby, $north);
