@@ -29,8 +29,8 @@ SERVER_HEADERS = $(call sources,src/*.h src/*/*.h)
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
-SQL_PARTS = header bar locations tables stream commit_waits workloads sql_bench \
-	workload_results probe trial histogram method_change running advice \
+SQL_PARTS = header version bar locations tables stream commit_waits workloads \
+	sql_bench workload_results probe trial histogram method_change running advice \
 	recommendations compare history segments findings_storage findings_run \
 	findings lifetime pg_test_fsync workload_comparison exchange fleet \
 	fleet_views metrics commit_wait_hours html_style html figures report_data report_html

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * this_server.c
- *		Identify the server: a result is valid only where it was measured.
+ *		Identify the server, since a result is valid only where it was measured, and the library.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +12,7 @@
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "utils/builtins.h"
 
 /*
  * The system identifier of the cluster, and the name of the machine in host.  A standby
@@ -52,4 +53,12 @@ sync_probe_this_server(PG_FUNCTION_ARGS)
 	row = sp_row_make(BlessTupleDesc(row_type));
 	sp_row_put_this_server(row);
 	return HeapTupleGetDatum(sp_row_form(row));
+}
+
+/* sync_probe_internal.library_version(): the release, with the number of its patch. */
+PG_FUNCTION_INFO_V1(sync_probe_library_version);
+Datum
+sync_probe_library_version(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(SP_VERSION));
 }

@@ -73,6 +73,9 @@ SELECT FROM sync_probe.probe(duration => '20 ms');
 SQL
 	'the library is of the release');
 
+is(sql($node, 'SELECT library, extension FROM sync_probe.version()'), "$release|$version",
+	'version() knows both');
+
 # Each release can be updated to this one.
 is(sql($node, <<"SQL"), 't', "$_ can be updated to $version")
 SELECT path IS NOT NULL FROM pg_extension_update_paths('pg_sync_probe')

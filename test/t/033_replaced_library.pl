@@ -91,6 +91,9 @@ like((query($old, "SELECT sum(ops) > 0 FROM sync_probe.probe(duration => '50 ms'
 # -------------------------------------------- a new session, and replaced while it runs
 
 my $new = session_with_library();
+my $version = 'SELECT library FROM sync_probe.version()';
+is(join(' ', map { (query($_, $version))[0] =~ s/\s+//gr } $old, $new), "$release $other",
+	'version() is that of the library which the session has loaded');
 unlike((query($new, "$trial '4 s')"))[1], qr/ERROR|WARNING|FATAL/,
 	'in a session with the new library it works');
 # seconds later: the watchdog would have been started again after one
