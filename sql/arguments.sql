@@ -73,6 +73,22 @@ NULL, 300000000000, 5000
 'pg_wal', 300000000000, 5000, write_amplification => 0
 $$);
 
+\echo sync_probe.expect()
+SELECT refused('SELECT FROM sync_probe.expect(%s)', $$
+NULL
+'no_such_profile'
+'oltp', NULL
+'oltp', 'no_such_tablespace'
+'oltp', duration => '-1 s'
+'etcd', raise => true
+$$);
+SELECT refused('INSERT INTO sync_probe.expectations (profile, %s', $$
+no_errors) VALUES ('x', false)
+flush_p99_us) VALUES ('x', 0)
+flush_p99_us) VALUES ('x', 'Infinity')
+commits_per_sec) VALUES ('x', 'NaN')
+$$);
+
 \echo -- the upper limit is a setting that only superusers may raise
 SET pg_sync_probe.max_duration = '2 s';
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$duration => '3 s'$$);

@@ -42,6 +42,7 @@ SELECT years, write_amplification_source
 FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000);
 SELECT refused('%s', $$
 SELECT FROM sync_probe.probe(duration => '10 ms')
+SELECT FROM sync_probe.expect(duration => '10 ms')
 SET pg_sync_probe.zfs_directory = '/tmp'
 INSERT INTO sync_probe.runs (suite) VALUES ('wal')
 $$);

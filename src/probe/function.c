@@ -248,7 +248,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 #define PROBE_SIGNATURE	SP_SCHEMA ".probe(name, text, interval, float8, integer, interval, boolean, " \
 	"text, boolean, text, text[], integer[], integer)"
 
-/* Who may not call probe() may not call what does the same for probe_all(). */
+/* Who may not call probe() may not call what does the same for others. */
 static void
 check_may_probe(void)
 {
@@ -260,18 +260,26 @@ check_may_probe(void)
 
 /*
  * sync_probe_internal.probe_run(location, suite, duration, duty_cycle, flush_size,
- * flush_interval, stop_early, label, record, pace) RETURNS sync_probe.runs
+ * flush_interval, stop_early, label, record, pace) RETURNS TABLE (run, measured)
  *
- * The same, and the row of the run: on a standby it is not in the table.
+ * The same, each row with that of the run: on a standby it is not in the table.
  */
 PG_FUNCTION_INFO_V1(sync_probe_probe_run);
 Datum
 sync_probe_probe_run(PG_FUNCTION_ARGS)
 {
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	sp_run		run = {0};
 
 	check_may_probe();
-	/* its only caller, probe_all(), asks for suite wal */
+	/* its callers, probe_all() and expect(), ask for suite wal */
+	InitMaterializedSRF(fcinfo, 0);
 	probe_with(fcinfo, &run);
-	return HeapTupleGetDatum(run.row);
+	for (int i = 0; i < run.nmeasurements; i++)
+	{
+		Datum		values[] = {HeapTupleGetDatum(run.row), HeapTupleGetDatum(run.measurements[i])};
+
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, (bool[2]) {false});
+	}
+	return (Datum) 0;
 }

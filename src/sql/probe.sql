@@ -41,8 +41,8 @@ COMMENT ON FUNCTION sync_probe.probe IS
   'for each test case. Requires CREATE on a tablespace other than the database''s own';
 
 --
--- The same for suites that write files, with the row of the run as its result: on a standby it
--- is not in the history.  Requires EXECUTE on probe(), which it checks.
+-- The same for suites that write files, each row with that of the run: on a standby it is not in
+-- the history.  Requires EXECUTE on probe(), which it checks.
 --
 CREATE FUNCTION sync_probe_internal.probe_run(
     location name,
@@ -55,7 +55,7 @@ CREATE FUNCTION sync_probe_internal.probe_run(
     label text DEFAULT NULL,
     record boolean DEFAULT true,
     pace text DEFAULT NULL)
-RETURNS sync_probe.runs
+RETURNS TABLE (run sync_probe.runs, measured sync_probe.measurements)
 LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_probe_run';

@@ -289,12 +289,14 @@ BEGIN
         BEGIN
             RAISE NOTICE 'probing location "%"', place;
             RETURN QUERY
-                SELECT p.location, d.verdict, d.current_method, d.recommended_method, d.max_regret,
+                SELECT place, d.verdict, d.current_method, d.recommended_method, d.max_regret,
                        d.flush_us, d.durable, d.basis
-                FROM sync_probe_internal.probe_run(place, 'wal', probe_all.duration,
-                         probe_all.duty_cycle, label => probe_all.label,
-                         pace => probe_all.pace) AS p,
-                     sync_probe_internal.run_advice(p.location, p, NULL, false) AS d;
+                FROM (SELECT p.run
+                      FROM sync_probe_internal.probe_run(place, 'wal', probe_all.duration,
+                               probe_all.duty_cycle, label => probe_all.label,
+                               pace => probe_all.pace) AS p
+                      LIMIT 1) AS p,
+                     sync_probe_internal.run_advice(place, p.run, NULL, false) AS d;
         EXCEPTION
             -- An error of the call itself would repeat for every location.
             WHEN lock_not_available OR invalid_parameter_value

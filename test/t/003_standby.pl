@@ -30,6 +30,9 @@ for (
 	is(sql($node, "$before SELECT bool_or(recommended_method IS NOT NULL AND verdict <>"
 			  . " 'not probed') FROM sync_probe.probe_all(duration => '200 ms')"),
 		't', "$where: probe_all() recommends");
+	is(sql($node, "$before SELECT value > '0' FROM sync_probe.expect(duration => '200 ms')"
+			  . " WHERE expectation = 'commits_per_sec'"),
+		't', "$where: expect() has figures of its own probe");
 	unlike(messages($node,
 			"$before SELECT FROM sync_probe.probe(duration => '20 ms', record => false)"),
 		qr/nothing was recorded/, "$where: nothing is said when nothing is to be recorded");

@@ -60,6 +60,7 @@ DELETE FROM sync_probe.runs WHERE run_id = (SELECT max(run_id) FROM sync_probe.r
 INSERT INTO sync_probe.workloads (workload, script)
     VALUES ('my "own"', E'\\set i 1\nSELECT :i;'), ('queue', 'SELECT 2;'), ('upsert', 'SELECT 3;');
 SELECT FROM sync_probe.pgbench('my "own"', clients => 1, transactions => 5, label => 'kept');
+INSERT INTO sync_probe.expectations (profile, durable) VALUES ('my "own"', true), ('oltp', true);
 SQL
 	my %rows = history_of($node, $database);
 	$rows{$_} =~ /^\{/ or die "there is nothing in $_" for keys %rows;

@@ -13,7 +13,7 @@ SELECT c.relname, a.attname, col_description(c.oid, a.attnum) AS comment, a.attc
 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v', 'c')
   AND a.attnum > 0 AND NOT a.attisdropped;
-SELECT cmp_ok((SELECT count(*) FROM public_column), '<=', 272::bigint, 'public columns');
+SELECT cmp_ok((SELECT count(*) FROM public_column), '<=', 279::bigint, 'public columns');
 
 SELECT is_empty($$
     SELECT c.oid::regclass FROM pg_class AS c
@@ -51,7 +51,8 @@ SELECT is_empty($$
 SELECT ok(NOT has_function_privilege('sync_probe_nobody', f::regprocedure, 'EXECUTE'),
           f || ' is not for everybody')
 FROM unnest('{sync_probe.commit_waits(interval),sync_probe.wait_for_reload(),
-    "sync_probe.report_html(bigint[],boolean)","sync_probe_internal.examine_locations(name)",
+    "sync_probe.report_html(bigint[],boolean)",
+    "sync_probe.expect(name,name,interval,boolean)","sync_probe_internal.examine_locations(name)",
     sync_probe_internal.this_server()}'::text[]) AS f;
 SET LOCAL ROLE pg_monitor;
 SELECT lives_ok('SELECT * FROM sync_probe.findings', 'pg_monitor reads findings');
@@ -65,6 +66,7 @@ SELECT throws_ok('SELECT * FROM sync_probe.fleet_findings', '42501', NULL,
 SELECT lives_ok('SELECT * FROM sync_probe.workload_comparison', 'and comparisons of workloads');
 SELECT lives_ok('SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 300000000000, 5000)',
                 'and calls device_lifetime()');
+SELECT lives_ok('SELECT * FROM sync_probe.expect()', 'and expect()');
 RESET ROLE;
 
 -- \d+, \df+ and \dn+ are the reference in the database
@@ -84,7 +86,7 @@ SELECT is_empty($$SELECT p.relname, p.attname FROM public_column AS p
                 'all text has a collation');
 
 SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'),
-          10::bigint, 'the history is dumped: six tables and their sequences; and workloads');
+          11::bigint, 'the history is dumped: six tables and their sequences; workloads, profiles');
 SELECT is((SELECT c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c)
            WHERE extname = 'pg_sync_probe' AND t = 'sync_probe.workloads'::regclass),
           'WHERE NOT builtin', 'of these only what users added');

@@ -1,0 +1,193 @@
+--
+-- expectations
+--
+-- What a location must do to pass expect(): a row for each profile.  Those that come with the
+-- extension are rows as any other, to be changed at will.  An insert replaces the row of its name:
+-- so a dump, which has them all, can be restored, also into a version that has one more.
+--
+CREATE TABLE sync_probe.expectations (
+    profile name PRIMARY KEY CHECK (profile <> ''),
+    description text,
+    flush_p99_us double precision CHECK (flush_p99_us > 0 AND flush_p99_us < 'Infinity'),
+    commits_per_sec double precision CHECK (commits_per_sec > 0 AND commits_per_sec < 'Infinity'),
+    durable boolean NOT NULL DEFAULT false,
+    no_errors boolean NOT NULL DEFAULT false,
+    recommended boolean NOT NULL DEFAULT false,
+    CONSTRAINT expectations_any_check CHECK (
+        num_nonnulls(flush_p99_us, commits_per_sec) > 0 OR durable OR no_errors OR recommended)
+);
+
+GRANT SELECT ON sync_probe.expectations TO pg_monitor;
+
+COMMENT ON TABLE sync_probe.expectations IS
+  'Profiles of expect(); insert a row to add or to replace one';
+COMMENT ON COLUMN sync_probe.expectations.profile IS 'Its name';
+COMMENT ON COLUMN sync_probe.expectations.description IS 'Free text';
+COMMENT ON COLUMN sync_probe.expectations.flush_p99_us IS
+  'Longest time for 99 percent of paced flushes with the current method; null: any';
+COMMENT ON COLUMN sync_probe.expectations.commits_per_sec IS
+  'Least rate of one writer, back to back, with the current method; null: any';
+COMMENT ON COLUMN sync_probe.expectations.durable IS
+  'Syncs must reach the device, or it has no volatile cache; unknown fails';
+COMMENT ON COLUMN sync_probe.expectations.no_errors IS
+  'There must be no finding of severity error at the location or for its file system';
+COMMENT ON COLUMN sync_probe.expectations.recommended IS
+  'The verdict must be keep, or undecided with a max_regret within the margin';
+
+CREATE FUNCTION sync_probe_internal.replace_profile()
+RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $function$
+BEGIN
+    DELETE FROM sync_probe.expectations AS e WHERE e.profile = new.profile;
+    RETURN new;
+END
+$function$;
+
+CREATE TRIGGER replace_profile BEFORE INSERT ON sync_probe.expectations
+    FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.replace_profile();
+
+SELECT pg_catalog.pg_extension_config_dump('sync_probe.expectations', '');
+
+--
+-- etcd: its FAQ (etcd.io/docs) asks for a p99 of wal_fsync_duration_seconds below 10 ms.
+--
+-- oltp: a commit waits for at most two flushes, the one under way and its own: at 10 ms each, far
+-- less than the 100 ms that users notice.  One session, such as one that applies changes on a
+-- subscriber, must reach 300 commits per second: usual SSDs do, a rotating disk without a cache
+-- does not (15,000 turns a minute are 250 a second).
+--
+-- A sync that does not reach the device is fast: both want durable.  recommended is about a
+-- setting, not about the machine: neither wants it.
+--
+INSERT INTO sync_probe.expectations VALUES
+('etcd', 'Disk as etcd asks for', 10000, NULL, true, false, false),
+('oltp', 'Many short transactions', 10000, 300, true, true, false);
+
+--
+-- expect
+--
+-- Whether a location does what a profile expects: a row for each expectation.  What is unknown
+-- fails.  An error rolls back what was recorded: to keep the run, probe in a statement before.
+--
+CREATE FUNCTION sync_probe.expect(
+    profile name DEFAULT 'oltp',
+    location name DEFAULT 'pg_wal',
+    duration interval DEFAULT NULL,
+    raise boolean DEFAULT false)
+RETURNS TABLE (expectation text, ok boolean, value text, expected text, reason text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    current_method CONSTANT text := current_setting('wal_sync_method');
+    wanted sync_probe.expectations;
+    a record; -- what was measured, today's advice of the run, and why there are no figures
+    total integer := 0;
+    failed text[] := '{}';
+BEGIN
+    PERFORM sync_probe_internal.require_monitor('expect()');
+    IF num_nulls(profile, location, raise) > 0 THEN
+        RAISE invalid_parameter_value USING HINT = 'Omit an argument to use its default.',
+            MESSAGE = 'arguments "profile", "location" and "raise" must not be null';
+    END IF;
+    SELECT e.* INTO wanted FROM sync_probe.expectations AS e WHERE e.profile = expect.profile;
+    IF NOT FOUND THEN
+        RAISE invalid_parameter_value USING
+            MESSAGE = format('profile "%s" does not exist', profile),
+            HINT = (SELECT format('Valid profiles are %s.',
+                                  string_agg(format('"%s"', e.profile), ', ' ORDER BY e.profile))
+                    FROM sync_probe.expectations AS e);
+    END IF;
+    IF duration IS NULL THEN
+        PERFORM sync_probe_internal.examine_locations(location);
+        SELECT format('run %s', (n.run).run_id) AS source, n.verdict, n.max_regret, n.durable,
+               n.reason, w.why || format('; execute SELECT FROM sync_probe.probe(%L, '
+                                         'duration => ''10 s'', stop_early => false)', n.location)
+                   AS missing,
+               ARRAY(SELECT m FROM sync_probe.measurements AS m
+                     WHERE m.run_id = (n.run).run_id AND w.why IS NULL) AS measured
+        INTO a
+        FROM sync_probe_internal.advice() AS n,
+             LATERAL (SELECT CASE
+                 WHEN (n.run).run_id IS NULL
+                 THEN coalesce('run ' || n.passed_over || ' does not count', 'never probed')
+                 WHEN n.changes IS NOT NULL
+                 THEN format('run %s is outdated: %s', (n.run).run_id,
+                             array_to_string(n.changes, ', ')) END) AS w (why)
+        WHERE n.location = expect.location;
+    ELSE
+        SELECT 'this probe' AS source, d.verdict, d.max_regret, d.durable, d.reason,
+               NULL AS missing, p.measured
+        INTO a
+        FROM (SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured
+              FROM sync_probe_internal.probe_run(location, 'wal', duration, stop_early => false)
+                  AS p) AS p,
+             sync_probe_internal.run_advice(location, p.run, NULL, false) AS d;
+    END IF;
+    FOR expectation, ok, value, expected, reason IN
+        SELECT v.expectation, coalesce(v.ok, false), v.value, v.expected, v.reason
+        FROM (SELECT string_agg(f.code, ', ') AS codes, string_agg(f.message, '; ') AS messages
+              FROM sync_probe_internal.examine_locations(NULL) AS l
+              JOIN sync_probe.findings AS f ON f.location IN (l.name, l.shares_filesystem_with)
+              WHERE l.name = expect.location AND f.severity = 'error' AND wanted.no_errors) AS e
+        LEFT JOIN unnest(a.measured) AS p ON p.test = 'paced' AND p.method = current_method
+        LEFT JOIN unnest(a.measured) AS s
+            ON s.test = 'saturated' AND s.method = p.method AND s.direct_io = p.direct_io,
+        LATERAL (SELECT coalesce(a.missing, format('%s did not measure %s: %s', a.source,
+                     current_method, coalesce(p.detail, s.detail, p.status)))) AS m (missing),
+        LATERAL (VALUES
+            (1, wanted.flush_p99_us IS NOT NULL, 'flush_p99_us', p.p99_us <= wanted.flush_p99_us,
+             p.p99_us::text, format('at most %s', wanted.flush_p99_us),
+             CASE WHEN p.p99_us IS NOT NULL
+                  THEN format('%s: %s paced flushes with %s', a.source, p.ops, current_method)
+                  WHEN p.ops > 0
+                  THEN format('%s has %s of the 299 paced flushes that a 99th percentile takes:'
+                              ' probe longer, with stop_early => false', a.source, p.ops)
+                  ELSE m.missing END),
+            (2, wanted.commits_per_sec IS NOT NULL, 'commits_per_sec',
+             s.ops_per_sec >= wanted.commits_per_sec, s.ops_per_sec::text,
+             format('at least %s', wanted.commits_per_sec),
+             CASE WHEN s.ops_per_sec IS NOT NULL
+                  THEN format('%s: one writer back to back with %s', a.source, current_method)
+                  ELSE m.missing END),
+            (3, wanted.durable, 'durable', a.durable IN ('yes', 'no_cache', 'proven'),
+             coalesce(a.durable, 'unknown'), 'yes',
+             CASE WHEN NOT current_setting('fsync')::boolean THEN a.reason
+                  ELSE coalesce(a.missing, format('%s, with %s', a.source, current_method)) END),
+            (4, wanted.no_errors, 'no_errors', e.codes IS NULL, coalesce(e.codes, 'none'), 'none',
+             coalesce(e.messages, 'no finding of severity error')),
+            (5, wanted.recommended, 'recommended',
+             a.verdict = 'keep' OR a.verdict = 'undecided' AND a.max_regret
+                 <= current_setting('pg_sync_probe.margin')::float8,
+             a.verdict, 'keep',
+             CASE WHEN a.verdict IN ('not probed', 'outdated') IS NOT FALSE THEN a.missing
+                  ELSE a.reason END)
+            ) AS v (n, wanted, expectation, ok, value, expected, reason)
+        WHERE v.wanted
+        ORDER BY v.n
+    LOOP
+        total := total + 1;
+        IF NOT ok THEN
+            failed := failed || format('%s: %s, expected: %s (%s)', expectation,
+                                       coalesce(value, 'unknown'), expected, reason);
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+    IF raise AND failed <> '{}' THEN
+        RAISE data_exception USING DETAIL = array_to_string(failed, E'\n'),
+            MESSAGE = format('%s of %s expectations of profile "%s" failed at location "%s"',
+                             cardinality(failed), total, profile, location),
+            HINT = 'sync_probe.findings and sync_probe.recommendation_details show what to do.';
+    END IF;
+END
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe.expect FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe.expect TO pg_monitor;
+
+COMMENT ON FUNCTION sync_probe.expect IS
+  'Check a location against a profile: one row for each expectation. Rests on the newest run of '
+  'the wal suite or, with a duration, on a probe, which requires EXECUTE on probe(). With raise, '
+  'it is an error (22000) if any fails. Requires the privileges of pg_monitor';
