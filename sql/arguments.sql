@@ -33,6 +33,7 @@ flush_interval => '61 s'
 label => repeat('x', 257)
 pace => 'busiest'
 'pg_wal', 'pg_test_fsync', pace => 'busiest hour'
+'pg_wal', 'stream', pace => 'busiest hour'
 'pg_wal', 'segments', flush_interval => '1 ms'
 'pg_wal', 'segments', workers => 2
 'pg_wal', 'stream', duty_cycle => 0.5

@@ -137,19 +137,7 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------------- newest */
 
-#define NEWEST_RESULT \
-	"result_id::float8 FROM " SP_SCHEMA "." RESULT_TABLE \
-	" WHERE system_identifier = $1 AND host = $2 AND commits_per_sec > 0" \
-	" AND started_at > pg_catalog.clock_timestamp() - pg_catalog.make_interval(secs => $3)" \
-	" ORDER BY committing_sessions > $4 DESC NULLS LAST, result_id DESC"
-
-/* The view has those of this server.  They have no result_id; the column says that there is one. */
-#define BUSIEST_HOUR \
-	"0::float8 FROM " SP_SCHEMA ".commit_wait_hours" \
-	" WHERE hour > pg_catalog.clock_timestamp() - pg_catalog.make_interval(days => 7)" \
-	" ORDER BY commits_per_sec DESC NULLS LAST, hour DESC"
-
-/* The columns are those of sp_observed_commits. */
+/* The columns are those of sp_observed_commits.  An hour has no result_id: 0 says it was found. */
 bool
 sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 {
@@ -170,7 +158,16 @@ sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 							" (flushes_per_sec * EXTRACT(epoch FROM duration))::float8,"
 							" flushes_per_sec,"
 							" wal_bytes_per_commit * commits_per_sec / nullif(flushes_per_sec, 0),"
-							" wal_busy, %s LIMIT 1", busiest_hour ? BUSIEST_HOUR : NEWEST_RESULT),
+							" wal_busy, %s LIMIT 1", busiest_hour ?
+							"0::float8 FROM " SP_SCHEMA ".commit_wait_hours"
+							" WHERE hour > pg_catalog.clock_timestamp()"
+							" - pg_catalog.make_interval(days => 7)"
+							" ORDER BY commits_per_sec DESC NULLS LAST, hour DESC" :
+							"result_id::float8 FROM " SP_SCHEMA "." RESULT_TABLE
+							" WHERE system_identifier = $1 AND host = $2 AND commits_per_sec > 0"
+							" AND started_at > pg_catalog.clock_timestamp()"
+							" - pg_catalog.make_interval(secs => $3)"
+							" ORDER BY committing_sessions > $4 DESC NULLS LAST, result_id DESC"),
 				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	sp_first_row((double *) observed, SP_OBSERVED_COLUMNS);
 	SPI_finish();

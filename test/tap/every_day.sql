@@ -23,7 +23,7 @@ CREATE FUNCTION pg_temp.sample(hours_ago integer, changes text) RETURNS void LAN
     FROM sync_probe_internal.this_server() AS s,
          (SELECT count(*)::integer FROM sync_probe.commit_wait_results) AS r (n)
 $$;
-SELECT throws_ok($$SELECT FROM sync_probe.probe(pace => 'busiest hour')$$, '55000',
+SELECT throws_ok($$SELECT FROM sync_probe.probe_all(pace => 'busiest hour')$$, '55000',
                  'the busiest hour of the last week is unknown');
 SELECT pg_temp.sample(hours_ago, changes)
 FROM (VALUES
