@@ -35,18 +35,19 @@ FROM (
     LEFT JOIN sync_probe.measurements AS p
         ON p.run_id = (a.run).run_id AND p.test = 'paced' AND p.method = a.current_method
     -- Last month is counted back from the run.  The newest of that time will do for a median.
-    LEFT JOIN LATERAL (
-        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY e.p99_us) AS p99_us
-        FROM (SELECT m.p99_us
+    CROSS JOIN LATERAL (
+        SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p99_us) AS p99_us
+        FROM (SELECT (r.run).run_id
               FROM sync_probe_internal.own_runs AS r
-              JOIN sync_probe.measurements AS m ON m.run_id = (r.run).run_id
               WHERE (r.run).suite = 'wal' AND (r.run).location = a.location
                 AND (r.run).device IS NOT DISTINCT FROM a.device AND (r.run).usable_for_advice
                 AND (r.run).finished_at BETWEEN a.finished_at - interval '60 days'
                                             AND a.finished_at - interval '30 days'
-                AND m.test = 'paced' AND m.method = p.method AND m.p99_us > 0
+                AND p.p99_us IS NOT NULL
               ORDER BY (r.run).finished_at DESC
-              LIMIT 31) AS e) AS e ON p.p99_us IS NOT NULL
+              LIMIT 31) AS r
+        JOIN sync_probe.measurements AS m USING (run_id)
+        WHERE m.test = 'paced' AND m.method = p.method AND m.p99_us > 0) AS e
     CROSS JOIN LATERAL (
         SELECT jsonb_build_object('device', a.device, 'method', a.current_method)) AS f (labels)
     CROSS JOIN LATERAL (VALUES

@@ -15,11 +15,12 @@ my $monitoring = "$root/monitoring";
 my $json = JSON::PP->new->utf8->canonical;
 my $directory = PostgreSQL::Test::Utils::tempdir();
 
-# A tablespace with a name that must be escaped everywhere, and all series but that of wear, which
-# needs statistics of an hour.
+# A tablespace with a name that must be escaped everywhere, as up to PostgreSQL 18 it can have one;
+# and all series but that of wear, which needs statistics of an hour.
 my $node = probe_cluster('monitoring');
-add_tablespace($node, qq{"a ""b"" \\ 'c'\nd | {e} \xc3\xbc"});
+add_tablespace($node, 'hostile');
 sql($node, <<'SQL');
+UPDATE pg_tablespace SET spcname = E'a "b" \\\\ \'c\'\nd | {e} \u00fc' WHERE spcname = 'hostile';
 CREATE ROLE monitor LOGIN IN ROLE pg_monitor;
 SELECT FROM (SELECT name FROM sync_probe.locations UNION ALL SELECT 'pg_wal') AS l,
     sync_probe.probe(l.name, duration => '300 ms');
