@@ -8,8 +8,7 @@
 --
 
 --
--- The given servers, each once, or all that the caller can connect to: an error if one of them
--- does not exist.
+-- The given servers, each once, or all that the caller can connect to.
 --
 CREATE FUNCTION sync_probe_internal.fleet_nodes(servers name[])
 RETURNS name[]
@@ -18,34 +17,25 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     unknown name;
-    nodes name[];
+    nodes name[] := ARRAY(
+        SELECT s.srvname FROM pg_foreign_server AS s
+        JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
+        WHERE w.fdwname IN ('postgres_fdw', 'dblink_fdw')
+          AND CASE WHEN servers IS NOT NULL THEN s.srvname = ANY (servers)
+                   ELSE has_server_privilege(s.oid, 'USAGE')
+                        AND EXISTS (SELECT FROM pg_user_mappings AS m
+                                    WHERE m.srvid = s.oid
+                                      AND m.umuser IN (0, current_user::regrole)) END
+        ORDER BY s.srvname);
 BEGIN
-    IF array_position(servers, NULL) IS NOT NULL THEN
-        RAISE EXCEPTION 'argument "servers" must not contain null'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'Omit the argument for all servers with a user mapping.';
-    END IF;
-    SELECT g.name INTO unknown
-    FROM unnest(servers) WITH ORDINALITY AS g (name, n)
-    WHERE NOT EXISTS (SELECT FROM pg_foreign_server AS s
-                      JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
-                      WHERE s.srvname = g.name AND w.fdwname IN ('postgres_fdw', 'dblink_fdw'))
-    ORDER BY g.n LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'server "%" of postgres_fdw or dblink_fdw does not exist', unknown
-            USING ERRCODE = 'undefined_object',
-                  HINT = 'See SELECT srvname FROM pg_foreign_server. CREATE SERVER makes one.';
-    END IF;
-    SELECT coalesce(array_agg(s.srvname ORDER BY array_position(servers, s.srvname), s.srvname),
-                    '{}') INTO nodes
-    FROM pg_foreign_server AS s
-    JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
-    WHERE CASE WHEN servers IS NOT NULL THEN s.srvname = ANY (servers)
-               ELSE w.fdwname IN ('postgres_fdw', 'dblink_fdw')
-                    AND has_server_privilege(s.oid, 'USAGE')
-                    AND EXISTS (SELECT FROM pg_user_mappings AS m
-                                WHERE m.srvid = s.oid
-                                  AND m.umuser IN (0, current_user::regrole::oid)) END;
+    FOR unknown IN SELECT g FROM unnest(servers) AS g WHERE (g = ANY (nodes)) IS NOT TRUE LOOP
+        RAISE EXCEPTION USING
+            ERRCODE = CASE WHEN unknown IS NULL THEN 'invalid_parameter_value'
+                           ELSE 'undefined_object' END,
+            MESSAGE = coalesce('server "' || unknown || '" of postgres_fdw or dblink_fdw does not '
+                               'exist', 'argument "servers" must not contain null'),
+            HINT = 'See SELECT srvname FROM pg_foreign_server. CREATE SERVER makes one.';
+    END LOOP;
     RETURN nodes;
 END
 $$;
@@ -87,7 +77,6 @@ DECLARE
     -- random: a name that no connection of the user has, and no message of this server
     prefix text := format('sync_probe %s ', gen_random_uuid());
     nodes name[];
-    remaining_ms numeric;
     started timestamptz[];
     answers text[];         -- the last result of each
     running integer[] := '{}';
@@ -99,17 +88,15 @@ DECLARE
     detail text;
     context text;
 BEGIN
-    IF coalesce(statement, '') !~ '\S' OR coalesce(parallel, 0) NOT BETWEEN 1 AND 64
-       OR coalesce(time_limit, '0') NOT BETWEEN '1 ms' AND '1 day' THEN
-        RAISE EXCEPTION USING
-            ERRCODE = 'invalid_parameter_value',
-            MESSAGE = CASE
-                WHEN coalesce(statement, '') !~ '\S'
-                THEN 'argument "statement" must not be null or empty'
-                WHEN coalesce(parallel, 0) NOT BETWEEN 1 AND 64
-                THEN format('parallel %s is out of range', coalesce(parallel::text, 'null'))
-                ELSE format('time_limit %s is out of range', coalesce(time_limit::text, 'null'))
-                END,
+    error := CASE WHEN coalesce(statement, '') !~ '\S'
+                  THEN 'argument "statement" must not be null or empty'
+                  WHEN coalesce(parallel, 0) NOT BETWEEN 1 AND 64
+                  THEN format('parallel %s is out of range', coalesce(parallel::text, 'null'))
+                  WHEN coalesce(time_limit, '0') NOT BETWEEN '1 ms' AND '1 day'
+                  THEN format('time_limit %s is out of range', coalesce(time_limit::text, 'null'))
+                  END;
+    IF error <> '' THEN
+        RAISE EXCEPTION '%', error USING ERRCODE = 'invalid_parameter_value',
             HINT = 'Pass a query, parallel from 1 to 64, and a time_limit from 1 ms to 1 day.';
     END IF;
     nodes := sync_probe_internal.fleet_nodes(servers);
@@ -134,8 +121,6 @@ BEGIN
                     1000 * extract(epoch FROM clock_timestamp() - started[i])::float8;
                 CONTINUE;
             END;
-            remaining_ms := 1000 * extract(epoch FROM
-                                           time_limit - (clock_timestamp() - started[i]));
             -- LOCAL, as a pooler gives the session to others.  Messages below an error would go
             -- to this server's log.  The statement may end with a comment, and have a column q.
             EXECUTE format('SELECT %s.dblink_send_query($1, $2)', dblink)
@@ -145,7 +130,9 @@ BEGIN
                     'SET LOCAL client_min_messages = error;'
                     'SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.to_jsonb(q.*)), ''[]'')'
                     ' FROM (\n%s\n) AS q',
-                    greatest(1, ceil(remaining_ms)), regexp_replace(statement, ';\s*$', ''));
+                    greatest(1, ceil(1000 * extract(epoch FROM started[i] + time_limit
+                                                               - clock_timestamp()))),
+                    regexp_replace(statement, ';\s*$', ''));
         END IF;
 
         -- The results of a query come one by one, and then none, when its transaction is over.
@@ -257,8 +244,7 @@ BEGIN
         -- A probe lasts at most 25 s by default, and writes its files before.  What is wrong with
         -- the arguments depends on the node, which says it.
         RETURN QUERY
-            SELECT f.server, r.location, r.verdict, r.current_method, r.recommended_method,
-                   r.max_regret, r.flush_us, r.durable, r.basis, f.error
+            SELECT f.server, r.*, f.error
             FROM sync_probe.fleet_run(
                      format('SELECT * FROM sync_probe.probe_all(%L, %L, %L)', probe_fleet.duration,
                             probe_fleet.duty_cycle, probe_fleet.label),
@@ -269,8 +255,7 @@ BEGIN
                 ON true;
     END LOOP;
     RETURN QUERY
-        SELECT f.server, n.location, n.verdict, n.current_method, n.recommended_method,
-               n.max_regret, n.flush_us, n.durable, n.basis, f.error
+        SELECT f.server, n.*, f.error
         FROM jsonb_to_recordset(examined) AS f (server name, error text),
              jsonb_populate_record(NULL::sync_probe.recommendations, '{}') AS n
         WHERE f.error IS NOT NULL;
