@@ -87,7 +87,6 @@ DECLARE
     total integer := 0;
     failed text[] := '{}';
 BEGIN
-    PERFORM sync_probe_internal.require_monitor('expect()');
     IF num_nulls(profile, location, raise) > 0 THEN
         RAISE invalid_parameter_value USING HINT = 'Omit an argument to use its default.',
             MESSAGE = 'arguments "profile", "location" and "raise" must not be null';
