@@ -72,6 +72,8 @@ sub check
 	return ($? >> 8) . " $out";
 }
 like(check(-d => $node->connstr('none')), qr/^3 UNKNOWN - .*none/, 'check: no such database');
+like(check(-c => q{DO 'BEGIN RAISE WARNING $$x$$; END'}), qr/^(0 OK|1 WARNING - |2 CRITICAL - )/,
+	'check: a warning of the server');
 like(check(-v => q{flush_p99_ratio=1' OR ''='}), qr/^3 UNKNOWN/, 'check: a limit that is none');
 my $real = sql($node, "SELECT pg_get_functiondef('sync_probe_internal.metrics'::regproc)");
 for (
@@ -83,7 +85,7 @@ for (
 	[ [], 'finding', '{"code": "drift"}', 1, qr/^0/ ],
 	[ [], 'flush_p99_ratio', '{}', 2.1, qr/^1 WARNING/ ],
 	[ [ -v => 'flush_p99_ratio=3' ], 'flush_p99_ratio', '{}', 2.1, qr/^0/ ],
-	[ [], 'commit_wait_seconds', '{}', 0.021, qr/^1 WARNING.* \| commit_wait_seconds=0\.021s$/ ],
+	[ [], 'commit_wait_seconds', '{}', 0.021, qr/^1 WARNING/ ],
 	[ [], 'device_written_bytes_per_second', '{}', 2e7, qr/^1/ ],
 	[ [], 'run_age_seconds', '{"location": "pg_wal"}', 36 * 86400, qr/^1/ ],
 	[ [], 'run_age_seconds', '{"location": "x"}', 36 * 86400, qr/^0/ ],
@@ -103,7 +105,7 @@ sql($node, $real);
 my $dashboard = $json->decode(slurp_file("$monitoring/grafana.json"));
 my @programs;
 # Not later than in END; if this test is killed, they end with it.
-END { $_->kill_kill for @programs }
+END { local $?; $_->kill_kill for @programs }
 
 # Starts a program that listens on a free port, and returns what is before the path of its pages.
 my $http = HTTP::Tiny->new(timeout => 60, no_proxy => '127.0.0.1');
