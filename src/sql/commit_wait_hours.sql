@@ -42,7 +42,7 @@ COMMENT ON COLUMN sync_probe.commit_wait_hours.worst_at IS 'Start of that result
 --
 -- delete_history
 --
--- Advice rests on the newest run of a sort, see newest_runs and live_runs().  What belongs to a run
+-- Advice rests on the newest run of a sort, see advice() and live_runs().  What belongs to a run
 -- goes with it, see delete_rows().
 --
 CREATE FUNCTION sync_probe.delete_history(
