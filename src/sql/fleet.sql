@@ -56,11 +56,10 @@ $$;
 --
 -- Run a query on many servers at a time.
 --
--- Whatever goes wrong at a node is its row.  What ends the call is an error of its arguments, or
--- a cancel.  Each node is told its time limit.  It is also told to look for the end of its
--- connection each second: that ends its part after a cancel here, after an end of this session
--- however hard, and after this side has given up.  Asking it to cancel could block for minutes,
--- just where it does not answer.
+-- Whatever goes wrong at a node is its row; only wrong arguments and a cancel end the call.  Each
+-- node is told its time limit, and to look each second whether its connection has ended: that ends
+-- its part after a cancel here, after any end of this session, and after this side has given up.
+-- To ask it to cancel could block for minutes, just where it does not answer.
 --
 CREATE FUNCTION sync_probe.fleet_run(
     statement text,
@@ -162,8 +161,7 @@ BEGIN
                     error := sync_probe_internal.fleet_error(error, detail);
                 END;
                 IF result IS NULL AND error IS NULL THEN
-                    EXECUTE format('SELECT %s.dblink_error_message($1)', dblink)
-                        INTO error USING prefix || i;
+                    error := 'the connection was lost before the query was sent';
                 END IF;
             ELSIF clock_timestamp() < started[i] + time_limit + interval '1 s' THEN
                 CONTINUE;
