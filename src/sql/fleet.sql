@@ -117,7 +117,7 @@ BEGIN
                 GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
                 RETURN QUERY SELECT nodes[i], NULL::jsonb,
                     sync_probe_internal.fleet_error(error, detail),
-                    1000 * extract(epoch FROM clock_timestamp() - started[i])::float8;
+                    round(1000 * extract(epoch FROM clock_timestamp() - started[i]), 1)::float8;
                 CONTINUE;
             END;
             -- LOCAL, as a pooler gives the session to others.  Messages below an error would go
@@ -158,7 +158,10 @@ BEGIN
                     IF SQLSTATE = '57014' AND strpos(context, prefix) = 0 THEN
                         RAISE;
                     END IF;
-                    error := sync_probe_internal.fleet_error(error, detail);
+                    error := sync_probe_internal.fleet_error(error, detail)
+                             || CASE WHEN SQLSTATE = '42601' THEN
+                                    '; the statement must be SELECT, TABLE, VALUES or WITH'
+                                ELSE '' END;
                 END;
                 IF result IS NULL AND error IS NULL THEN
                     error := 'the connection was lost before the query was sent';
@@ -172,7 +175,7 @@ BEGIN
             running := array_remove(running, i);
             answers[i] := NULL;
             RETURN QUERY SELECT nodes[i], result, error,
-                1000 * extract(epoch FROM clock_timestamp() - started[i])::float8;
+                round(1000 * extract(epoch FROM clock_timestamp() - started[i]), 1)::float8;
         END LOOP;
         IF next > cardinality(nodes) OR cardinality(running) = parallel THEN
             PERFORM pg_sleep(nap);

@@ -24,7 +24,9 @@ BEGIN
     WHILE (pg_stat_file(''gate'', true)).size IS NOT NULL LOOP
         PERFORM pg_sleep(0.02);
     END LOOP;
-    RETURN (SELECT count(*) FROM pg_stat_activity WHERE query ~ ''pass[_]gate'');
+    -- one that has answered, and not yet ended, is idle
+    RETURN (SELECT count(*) FROM pg_stat_activity
+            WHERE query ~ ''pass[_]gate'' AND state = ''active'');
 END';
 SQL
 my $hba = $north->data_dir . '/pg_hba.conf';
@@ -93,7 +95,8 @@ rows_ok('a list', q{'TABLE sync_probe.recommendations;', '{unmapped,bare,north,b
 	{ unmapped => qr/^user mapping not found/, north => qr/^\[.*"location": "pg_wal"/,
 		bare => qr/^relation "sync_probe.recommendations" does not exist$/ });
 
-for ([ 'CALL x()', qr/^syntax error/ ], [ 'SELECT 1; SELECT 2', qr/^syntax error/ ],
+for ([ 'CALL x()', qr/^syntax error at .*; the statement must be SELECT, TABLE, VALUES or WITH$/ ],
+	[ 'SELECT 1; SELECT 2', qr/^syntax error/ ],
 	[ 'SELECT 1/0', qr/^division by zero$/ ], [ 'SELECT 1 /*', qr/^unterminated/ ],
 	[ 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)', qr/due to user request$/ ],
 	[ 'SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(60)', qr/administrator command/ ],
