@@ -142,8 +142,10 @@ BEGIN
              CASE WHEN p.p99_us IS NOT NULL
                   THEN format('%s: %s paced flushes with %s', a.source, p.ops, current_method)
                   WHEN p.ops > 0
-                  THEN format('%s has %s of the 299 paced flushes that a 99th percentile takes:'
-                              ' probe longer, with stop_early => false', a.source, p.ops)
+                  THEN format('%s has %s of the 299 paced flushes that a 99th percentile takes: %s',
+                              a.source, p.ops, CASE WHEN duration IS NULL
+                                  THEN 'probe longer, with stop_early => false'
+                                  ELSE 'pass a longer duration' END)
                   ELSE m.missing END),
             (2, wanted.commits_per_sec IS NOT NULL, 'commits_per_sec',
              s.ops_per_sec >= wanted.commits_per_sec, s.ops_per_sec::text,

@@ -231,7 +231,8 @@ GRANT SELECT ON sync_probe.findings TO pg_monitor;
 COMMENT ON VIEW sync_probe.findings IS
   'Facts about storage, settings and runs that decide how far figures can be trusted; in each '
   'location the most severe first';
-COMMENT ON COLUMN sync_probe.findings.location IS 'Location that the finding is about';
+COMMENT ON COLUMN sync_probe.findings.location IS
+  'Location that the finding is about, of several on one file system the first';
 COMMENT ON COLUMN sync_probe.findings.severity IS
   'error: data are at risk; warning: act on it; info: good to know';
 COMMENT ON COLUMN sync_probe.findings.code IS 'Name of the finding, the same in all versions';
