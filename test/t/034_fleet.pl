@@ -102,6 +102,7 @@ for ([ 'CALL x()', qr/^syntax error at .*; the statement must be SELECT, TABLE, 
 	[ 'SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(60)', qr/administrator command/ ],
 	[ 'SELECT 1) AS q; DO $a$BEGIN ASSERT false; END$a$; SELECT (SELECT 2', qr/^assertion failed$/ ],
 	[ q{SELECT 1) AS q; SELECT 'no json' FROM (SELECT 2}, qr/^invalid input syntax for type json/ ],
+	[ 'SELECT 1) q;' . 'SELECT 1;' x 100 . 'SELECT 1 FROM (SELECT 2', qr/^it sent more than 100 / ],
 	[ 'SELECT pg_sleep(600)', qr/due to statement timeout$/ ])
 {
 	my ($statement, $error) = @$_;
@@ -283,8 +284,9 @@ ROWS
 is(sql($here, $rows), sql($north, $rows), 'they are the same');
 is(collect('north'), 'north|0|0|', 'nothing is imported twice');
 
-# 150 more, of which two times two end at the same moment
+# 150 more, of which two times two end at the same moment; a function that must not be called
 sql($north, <<'SQL');
+CREATE FUNCTION concat(bigint, text, text) RETURNS text LANGUAGE sql AS 'SELECT (1 / 0)::text';
 INSERT INTO sync_probe.runs
 SELECT n.* FROM sync_probe.runs AS r, generate_series(1, 150) AS i,
     jsonb_populate_record(r, jsonb_build_object('run_id', 1000 + i, 'label', i, 'finished_at',

@@ -34,6 +34,16 @@ SELECT '', 8000, 250, 0.5, now(), * FROM sync_probe_internal.this_server();
 SQL
 let_runs_count($node);
 
+# What those who may create functions make of the queries of others
+sql($node, <<'SQL');
+CREATE FUNCTION trap(float8, integer) RETURNS boolean LANGUAGE sql AS 'SELECT 1 / 0 > 0';
+CREATE FUNCTION trap(jsonb, jsonb) RETURNS text LANGUAGE sql AS 'SELECT (1 / 0)::text';
+CREATE OPERATOR = (LEFTARG = float8, RIGHTARG = integer, FUNCTION = trap);
+CREATE OPERATOR > (LEFTARG = float8, RIGHTARG = integer, FUNCTION = trap);
+CREATE OPERATOR < (LEFTARG = float8, RIGHTARG = integer, FUNCTION = trap);
+CREATE OPERATOR ->> (LEFTARG = jsonb, RIGHTARG = jsonb, FUNCTION = trap);
+SQL
+
 my @series = @{ $json->decode(sql($node, 'SELECT jsonb_agg(m) FROM sync_probe.metrics AS m')) };
 my %names = map { $_->{name} => 1 } @series;
 

@@ -104,8 +104,13 @@ TEST(does_what_the_server_does)
 		if (kind != SP_RECYCLED)
 			assert_true(sp_segment_remove(&work));
 		assert_string_equal(calls_made(), calls[kind]);
-		for (int i = 0; i < disk.nrecords; i++)
-			assert_true(disk.records[i].call != PWRITEV || disk.records[i].parts == FILL / 8192);
+		for (int i = 0, fills = 0; i < disk.nrecords; i++)
+		{
+			if (disk.records[i].call != PWRITEV)
+				continue;
+			assert_int_equal(disk.records[i].parts, FILL / 8192);
+			assert_int_equal(disk.records[i].offset, FILL * fills++);
+		}
 	}
 }
 
@@ -268,6 +273,37 @@ TEST(forgets_no_file)
 	assert_true(work.file->exists);
 	sp_segment_discard(work.file);
 	assert_false(work.file->exists);
+	disk.armed = false;
+}
+
+static bool fstat_fails;
+
+int			__real_fstat(int fd, struct stat *status);
+
+int
+__wrap_fstat(int fd, struct stat *status)
+{
+	errno = EIO;
+	return fstat_fails ? -1 : __real_fstat(fd, status);
+}
+
+/* Without its inode nobody could remove it later. */
+TEST(removes_a_file_that_it_cannot_know_again)
+{
+	sp_segment_work work = work_on(SP_SPARSE);
+	int			fds = dup(directory_fd);
+
+	fstat_fails = true;
+	assert_false(sp_segment_make(&work, SP_SPARSE));
+	fstat_fails = false;
+	assert_int_equal(errno, EIO);
+	assert_string_equal(work.failed, "fstat");
+	assert_false(work.file->exists);
+	assert_true(inode_of(work.file->name) == 0);
+	/* it is closed, too */
+	assert_int_equal(dup(directory_fd), fds + 1);
+	__real_close(fds + 1);
+	__real_close(fds);
 	disk.armed = false;
 }
 
