@@ -52,6 +52,22 @@ SELECT regexp_replace(concat_ws(': ', message, nullif(detail, '')), '\s+', ' ', 
 $$;
 
 --
+-- Why what a node answered is no rows of that type; null if it is.
+--
+CREATE FUNCTION sync_probe_internal.fleet_fault(of_type anyelement, result jsonb)
+RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM FROM jsonb_populate_recordset(of_type, result);
+    RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+    RETURN sync_probe_internal.fleet_error(SQLERRM, NULL);
+END
+$$;
+
+--
 -- fleet_run
 --
 -- Run a query on many servers at a time.
@@ -238,12 +254,14 @@ BEGIN
     FOR nodes, filesystems IN
         SELECT array_agg(w.server), max(w.filesystems)
         FROM (SELECT g.*, row_number() OVER (PARTITION BY g.host, g.disk ORDER BY g.server) AS wave
-              FROM (SELECT f.server, n.host, n.filesystems,
+              FROM (SELECT f.server, n.host,
+                           coalesce(substring(n.filesystems FROM '^[0-9]{1,4}$'), '1')::integer
+                               AS filesystems,
                            CASE WHEN count(n.device) OVER h = count(*) OVER h THEN n.device END
                                AS disk
                     FROM jsonb_to_recordset(examined) AS f (server name, result jsonb, error text),
                          jsonb_to_record(f.result -> 0) AS n (host text, device text,
-                                                              filesystems integer)
+                                                              filesystems text)
                     WHERE f.error IS NULL
                     WINDOW h AS (PARTITION BY n.host)) AS g) AS w
         GROUP BY w.wave ORDER BY w.wave
@@ -251,14 +269,17 @@ BEGIN
         -- A probe lasts at most 25 s by default, and writes its files before.  What is wrong with
         -- the arguments depends on the node, which says it.
         RETURN QUERY
-            SELECT f.server, r.*, f.error
+            SELECT f.server, r.*, coalesce(f.error, x.fault)
             FROM sync_probe.fleet_run(
                      format('SELECT * FROM sync_probe.probe_all(%L, %L, %L)', probe_fleet.duration,
                             probe_fleet.duty_cycle, probe_fleet.label),
                      nodes, probe_fleet.parallel,
                      least('1 day', filesystems * (interval '30 s' + least('1 h', greatest('0',
                          coalesce(probe_fleet.duration, '25 s')))))) AS f
-            LEFT JOIN jsonb_populate_recordset(NULL::sync_probe.recommendations, f.result) AS r
+            CROSS JOIN sync_probe_internal.fleet_fault(NULL::sync_probe.recommendations, f.result)
+                AS x (fault)
+            LEFT JOIN jsonb_populate_recordset(NULL::sync_probe.recommendations,
+                                               CASE WHEN x.fault IS NULL THEN f.result END) AS r
                 ON true;
     END LOOP;
     RETURN QUERY
@@ -319,9 +340,10 @@ BEGIN
             collect_fleet.servers, collect_fleet.parallel, collect_fleet.time_limit) AS f
     LOOP
         imported := 0;
-        remaining := coalesce((answer -> 0 ->> 'missing')::integer, 0) - jsonb_array_length(answer);
         before := newest;
         BEGIN
+            remaining := coalesce((answer -> 0 ->> 'missing')::integer, 0)
+                         - jsonb_array_length(answer);
             FOR run IN SELECT jsonb_array_elements(answer) LOOP
                 -- A standby, or another name of a node, may have just given it.
                 CONTINUE WHEN (run ->> 'finished_at')::timestamptz

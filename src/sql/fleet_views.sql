@@ -11,8 +11,10 @@
 CREATE VIEW sync_probe.fleet_recommendations AS
 SELECT n.server, r.location, r.verdict, r.current_method, r.recommended_method, r.max_regret,
        r.durable, r.run_id, r.reason, n.error
-FROM sync_probe.fleet_run('SELECT * FROM sync_probe.recommendation_details') AS n,
-     jsonb_to_recordset(coalesce(n.result, '[{}]')) AS r (
+FROM sync_probe.fleet_run('SELECT * FROM sync_probe.recommendation_details') AS a,
+     LATERAL (SELECT a.server, coalesce(a.error, sync_probe_internal.fleet_fault(
+                  NULL::sync_probe.recommendation_details, a.result)) AS error) AS n,
+     jsonb_to_recordset(CASE WHEN n.error IS NULL THEN a.result ELSE '[{}]' END) AS r (
          location name, verdict text, current_method text, recommended_method text,
          max_regret double precision, durable text, run_id bigint, reason text)
 ORDER BY n.error IS NULL,
@@ -40,8 +42,10 @@ COMMENT ON COLUMN sync_probe.fleet_recommendations.error IS
 
 CREATE VIEW sync_probe.fleet_findings AS
 SELECT n.server, f.location, f.severity, f.code, f.message, f.hint, n.error
-FROM sync_probe.fleet_run('SELECT * FROM sync_probe.findings') AS n,
-     jsonb_to_recordset(coalesce(n.result, '[{}]')) AS f (
+FROM sync_probe.fleet_run('SELECT * FROM sync_probe.findings') AS a,
+     LATERAL (SELECT a.server, coalesce(a.error, sync_probe_internal.fleet_fault(
+                  NULL::sync_probe.findings, a.result)) AS error) AS n,
+     jsonb_to_recordset(CASE WHEN n.error IS NULL THEN a.result ELSE '[{}]' END) AS f (
          location name, severity text, code text, message text, hint text)
 ORDER BY n.error IS NULL, array_position('{error,warning,info}', f.severity), n.server,
          f.location <> 'pg_wal', f.location, f.code, f.message;

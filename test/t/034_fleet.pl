@@ -223,7 +223,7 @@ CREATE VIEW sync_probe.locations AS
            NULL AS shares_filesystem_with;
 GRANT SELECT ON sync_probe.locations TO PUBLIC;
 CREATE FUNCTION sync_probe.probe_all(interval, float8, text, OUT location text, OUT verdict text,
-                                     OUT max_regret int, OUT basis text, OUT newer text)
+                                     OUT max_regret text, OUT basis text, OUT newer text)
 LANGUAGE plpgsql AS $$
 BEGIN
     verdict := CASE WHEN pg_try_advisory_xact_lock(split_part(current_user, '_', 3)::int)
@@ -232,7 +232,7 @@ BEGIN
     FOR i IN 1 .. 500 LOOP
         PERFORM pg_sleep(0.02), pg_stat_clear_snapshot();
         max_regret := (SELECT count(*) FROM pg_stat_activity WHERE query ~ 'probe[_]all\(');
-        EXIT WHEN max_regret > 1;
+        EXIT WHEN max_regret <> '1';
     END LOOP;
     PERFORM pg_sleep(0.5);
 END $$;
@@ -242,6 +242,18 @@ CREATE TABLE sync_probe.runs AS
 CREATE FUNCTION sync_probe.export_json(integer[]) RETURNS text LANGUAGE sql
     AS $$ SELECT '{"format": "pg_sync_probe runs", "version": 2}' $$;
 SQL
+# A node of other types: its count() of rows is a word.
+$north->safe_psql('other', <<'SQL');
+CREATE ROLE c_sdd_4 LOGIN IN ROLE pg_monitor;
+CREATE SCHEMA odd;
+GRANT USAGE ON SCHEMA odd TO PUBLIC;
+CREATE FUNCTION odd.more(text) RETURNS text LANGUAGE sql AS $$ SELECT 'many' $$;
+CREATE AGGREGATE odd.count(*) (SFUNC = odd.more, STYPE = text, INITCOND = '');
+ALTER ROLE c_sdd_4 SET search_path = odd, pg_catalog;
+CREATE VIEW sync_probe.findings AS SELECT 'a finding' AS code, 'SELECT 1' AS commands;
+CREATE VIEW sync_probe.recommendation_details AS SELECT 'keep' AS verdict, 'much' AS max_regret;
+GRANT SELECT ON ALL TABLES IN SCHEMA sync_probe TO PUBLIC;
+SQL
 my %fakes = (a1 => 'a_sda_1', a2 => 'a_sda_1', a3 => 'a_sdb_2', b1 => 'b_none_3', b2 => 'b_sdc_3');
 add_node($_, { dbname => 'other' }, { user => $fakes{$_} }) for sort keys %fakes;
 my $label = q{it''s "1" \x};
@@ -249,6 +261,30 @@ is(sql($here, "SELECT server, verdict, max_regret > 1, basis, error FROM sync_pr
 		servers => '{a1,a2,a3,b1,b2}', label => '$label') ORDER BY 1"),
 	join("\n", map { "$_|alone|t|" . ($label =~ s/''/'/r) . '|' } sort keys %fakes),
 	'alone on a disk, beside other disks');
+
+sub collect
+{
+	my ($servers) = @_;
+	return sql($here, "SELECT server, imported, remaining, error
+		FROM sync_probe.collect_fleet('{$servers}', 1) ORDER BY server COLLATE \"C\"");
+}
+
+add_node('odd', { dbname => 'other' }, { user => 'c_sdd_4' });
+is(sql($here, q{SELECT server, verdict, error FROM sync_probe.probe_fleet(servers => '{odd,a1}')
+		ORDER BY 1}), qq{a1|alone|\nodd||invalid input syntax for type double precision: "many"},
+	'a node with other types is a row: probed');
+is(collect('a1,odd'), <<'ROWS' =~ s/\n\z//r, 'collected');
+a1|0||cannot import the document: its version is 2, supported is 1
+odd|0||invalid input syntax for type integer: "many"
+ROWS
+for ([ 'recommendations', qr/^a1\|.*double precision: "much"$/m ],
+	[ 'findings', qr/^a1\|malformed array literal/m ])
+{
+	my ($view, $error) = @$_;
+	my $rows = sql($here, "SELECT server, error FROM sync_probe.fleet_$view");
+	like($rows, $error, "fleet_$view has its row");
+	like($rows, qr/^north\|$/m, "fleet_$view has others");
+}
 
 # these three share a machine, two of them a cluster, which has one probe at a time
 is(sql($here, <<'SQL'), "closed||t|f\nnorth|pg_wal|f|t\nof dblink|pg_wal|f|t\nstandby|pg_wal|f|t",
@@ -261,13 +297,6 @@ like(sql($here, q{SELECT error FROM sync_probe.probe_fleet('-1 s', servers => '{
 	qr/^duration "-00:00:01" is out of range: /, 'what is wrong for the node is its error');
 
 # --- collecting
-
-sub collect
-{
-	my ($servers) = @_;
-	return sql($here, "SELECT server, imported, remaining, error
-		FROM sync_probe.collect_fleet('{$servers}', 1) ORDER BY server COLLATE \"C\"");
-}
 
 my $rows = "SELECT md5(string_agg(r::text, '' ORDER BY r::text)) FROM (
 	SELECT to_jsonb(r) - '{run_id,imported_at,usable_for_advice}'::text[] || jsonb_build_object('n',
