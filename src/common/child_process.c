@@ -155,7 +155,9 @@ sp_child_start(sp_child *child, const sp_child_program *program)
 {
 	int			outputs[2];
 
-	*child = (sp_child) {.timeout_ms = program->timeout_ms};
+	*child = (sp_child) {
+		.timeout_ms = program->timeout_ms, .starts_others = program->starts_others
+	};
 	for (int i = 0; i < 2; i++)
 	{
 		child->files[i] = OpenTemporaryFile(false);
@@ -173,18 +175,12 @@ sp_child_start(sp_child *child, const sp_child_program *program)
 		sp_monotonic_ns() + program->timeout_ms * SP_NS_PER_MS : PG_INT64_MAX;
 }
 
-/*
- * Serves no interrupts, since it is called while they are served.  signal_number 0: none.  A child
- * that hangs in the kernel stays a zombie until this backend ends.  Children of one that is killed
- * are in the process group of the backend, which leads it: SIGPIPE ends them, which it ignores.
- */
+/* Serves no interrupts, since it is called while they are served. */
 static bool
-ends_within(pid_t pid, int signal_number, int grace_ms)
+ends_within(pid_t pid, int grace_ms)
 {
 	int64		deadline_ns = sp_monotonic_ns() + grace_ms * SP_NS_PER_MS;
 
-	if (kill(pid, signal_number) == 0 && signal_number == SIGKILL && getpgrp() == MyProcPid)
-		(void) kill(0, SIGPIPE);
 	while (waitpid(pid, NULL, WNOHANG) == 0)
 	{
 		if (sp_monotonic_ns() >= deadline_ns)
@@ -192,6 +188,19 @@ ends_within(pid_t pid, int signal_number, int grace_ms)
 		pg_usleep(2000L);
 	}
 	return true;
+}
+
+/*
+ * A child that hangs in the kernel stays a zombie until this backend ends.  Its own children are
+ * in the process group of the backend, which leads it: SIGPIPE ends them, which it ignores.  It
+ * ends all others there, too, such as the program of a COPY: so not for a program without children.
+ */
+static bool
+ends_by_kill(pid_t pid, bool starts_others)
+{
+	if (kill(pid, SIGKILL) == 0 && starts_others && getpgrp() == MyProcPid)
+		(void) kill(0, SIGPIPE);
+	return ends_within(pid, KILL_GRACE_MS);
 }
 
 bool
@@ -216,7 +225,7 @@ sp_child_has_ended(sp_child *child)
 	child->succeeded = ended > 0 && status == 0;
 	if (child->timed_out)
 		child->ending = psprintf("did not end within %g s%s", child->timeout_ms / 1000.0,
-								 ends_within(child->pid, SIGKILL, KILL_GRACE_MS) ? "" :
+								 ends_by_kill(child->pid, child->starts_others) ? "" :
 								 ", nor when it was killed");
 	else if (ended < 0)
 		child->ending = psprintf("could not be waited for: %m");
@@ -233,7 +242,7 @@ void
 sp_child_end(sp_child *child)
 {
 	if (child->runs)
-		(void) ends_within(child->pid, SIGKILL, KILL_GRACE_MS);
+		(void) ends_by_kill(child->pid, child->starts_others);
 	child->runs = false;
 	for (int i = 0; i < 2; i++)
 	{
@@ -283,6 +292,6 @@ sp_child_run_silently(const sp_child_program *program, int timeout_ms)
 {
 	pid_t		pid = fork_program(program, NULL);
 
-	if (pid > 0 && !ends_within(pid, 0, timeout_ms))
-		(void) ends_within(pid, SIGKILL, KILL_GRACE_MS);
+	if (pid > 0 && !ends_within(pid, timeout_ms))
+		(void) ends_by_kill(pid, program->starts_others);
 }

@@ -27,6 +27,7 @@ typedef struct sp_child_program
 	char *const *argv;			/* argv[0] is the name; ends with NULL */
 	char *const *envp;			/* the whole environment; ends with NULL */
 	int			timeout_ms;		/* the program is ended after this; 0: no limit */
+	bool		starts_others;	/* as pgbench does: they end with it if it is killed */
 
 	/* Or NULL: called in the new process, where it may only make system calls. */
 	void		(*in_child) (void *context);
@@ -40,6 +41,7 @@ typedef struct sp_child_program
 struct sp_child
 {
 	int			timeout_ms;		/* see sp_child_program */
+	bool		starts_others;
 	pid_t		pid;
 	bool		runs;
 	File		files[2];		/* its outputs; 0: closed */

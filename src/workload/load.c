@@ -76,7 +76,8 @@ sp_load_start(sp_workload_run *run)
 	sp_child_program program = {
 		.path = run->pgbench,
 		.argv = sp_pgbench_argv(run, false),
-		.envp = sp_pgbench_envp(run)
+		.envp = sp_pgbench_envp(run),
+		.starts_others = true
 	};
 
 	sp_release_snapshots();

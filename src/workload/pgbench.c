@@ -297,6 +297,7 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 		.envp = sp_pgbench_envp(run),
 		.timeout_ms = sp_workload_limit_ms(run->seconds > 0 ? run->seconds * INT64CONST(1000) :
 										   sp_max_duration_ms),
+		.starts_others = true,
 		.in_child = make_log_files,
 		.meanwhile = read_meanwhile,
 		.context = &state

@@ -285,7 +285,8 @@ sp_pgbench_prepare(const sp_workload_run *run, const char *name, const char *wha
 			.path = run->pgbench,
 			.argv = argv,
 			.envp = environment(options.data),
-			.timeout_ms = limit_ms
+			.timeout_ms = limit_ms,
+			.starts_others = true
 		}
 	};
 	return once;

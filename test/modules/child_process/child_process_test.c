@@ -97,7 +97,8 @@ program_of(FunctionCallInfo fcinfo)
 		.path = text_to_cstring(PG_GETARG_TEXT_PP(0)),
 		.argv = text_array(PG_GETARG_ARRAYTYPE_P(1)),
 		.envp = environment,
-		.timeout_ms = PG_GETARG_INT32(2)
+		.timeout_ms = PG_GETARG_INT32(2),
+		.starts_others = true
 	};
 }
 
