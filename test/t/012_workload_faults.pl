@@ -208,6 +208,20 @@ workload_ok('\shell, also for files beside the log',
 	pgbench_sql("'shell', clients => 1, transactions => 2"), 2);
 ok(-e $shell, '\shell was executed');
 
+# While it waits for a \shell, pgbench ignores SIGINT; so may the program.
+{
+	my $session = session($node);
+	add_workload('stubborn', "\\shell trap '' INT; echo \$\$ >$shell.pid; exec sleep 1000");
+	start_query($session, pgbench_sql("'stubborn', clients => 1, duration => '60 s'"));
+	wait_for(sub { -s "$shell.pid" });
+	my ($pid) = slurp_file("$shell.pid") =~ /(\d+)/;
+	sql($node, "SELECT pg_cancel_backend($session->{pid})");
+	finish_query($session);
+	ok(wait_for(sub { !pid_alive($pid) }), '\shell ends with a cancelled run');
+	$session->quit;
+	nothing_left($node, 'a \shell that ignores signals');
+}
+
 # --- settings reach the sessions of a workload as they are
 
 my %settings = (
