@@ -137,7 +137,10 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------------- newest */
 
-/* The columns are those of sp_observed_commits.  An hour has no result_id: 0 says it was found. */
+/*
+ * The columns are those of sp_observed_commits.  An hour has no result_id: 0 says it was found.  A
+ * few samples of an hour may have met one bulk load.
+ */
 bool
 sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 {
@@ -162,6 +165,7 @@ sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 							"0::float8 FROM " SP_SCHEMA ".commit_wait_hours"
 							" WHERE hour > pg_catalog.clock_timestamp()"
 							" - pg_catalog.make_interval(days => 7)"
+							" AND duration >= '30 s'"
 							" ORDER BY commits_per_sec DESC NULLS LAST, hour DESC" :
 							"result_id::float8 FROM " SP_SCHEMA "." RESULT_TABLE
 							" WHERE system_identifier = $1 AND host = $2 AND commits_per_sec > 0"

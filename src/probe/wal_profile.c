@@ -103,7 +103,7 @@ read_pace(sp_wal_profile *profile)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the busiest hour of the last week is unknown"),
-				 errdetail("No hour of " SP_SCHEMA ".commit_wait_hours is from that week."),
+				 errdetail("No hour of that week in " SP_SCHEMA ".commit_wait_hours has samples of 30 s in all."),
 				 errhint("Call " SP_SCHEMA ".commit_waits('1 s') every minute, by pg_cron for example.")));
 
 	profile->server.flush_size = SP_WAL_PAGE_SIZE;

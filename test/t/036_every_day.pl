@@ -11,6 +11,7 @@ my $node = probe_cluster('every_day', conf => $conf);
 sql($node, slurp_file("$FindBin::RealBin/../../doc/every-day.md") =~ /^```sql\n(.*?)^```/ms);
 sql($node, <<'SQL');
 SELECT sync_probe.commit_waits('100 ms');
+UPDATE sync_probe.commit_wait_results SET duration = '30 s';
 INSERT INTO sync_probe.runs (suite, imported_at)
 SELECT 'wal', '2001-01-01' FROM generate_series(1, 11);
 SELECT cron.alter_job(jobid, '* * * * *', replace(replace(command, '2 min', '2 s'), '0.05', '0.5'))

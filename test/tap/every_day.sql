@@ -11,11 +11,11 @@ SET LOCAL client_min_messages = warning;
 SET LOCAL pg_sync_probe.commit_waits_max_age = 0;
 SELECT plan(10);
 
--- A result of one second; it begins as many minutes after the hour as there are results.
+-- A result of half a minute; it begins as many minutes after the hour as there are results.
 CREATE FUNCTION pg_temp.sample(hours_ago integer, changes text) RETURNS void LANGUAGE sql AS $$
     INSERT INTO sync_probe.commit_wait_results
     SELECT (jsonb_populate_record(NULL::sync_probe.commit_wait_results, to_jsonb(s) || '{
-        "answer": "", "duration": "1 s", "commits_per_sec": 400, "commit_wait_us": 1000,
+        "answer": "", "duration": "30 s", "commits_per_sec": 400, "commit_wait_us": 1000,
         "wal_busy": 0.2, "committers": 3, "flushes_per_sec": 300, "wal_bytes_per_commit": 2000}'
         || jsonb_build_object('result_id', n, 'started_at', date_trunc('hour', now())
                               + make_interval(hours => - hours_ago, mins => n))
@@ -36,17 +36,19 @@ FROM (VALUES
     (20, 'commits_per_sec=1, commit_wait_us=50000, flushes_per_sec=1'),
     (20, 'commits_per_sec=0, commit_wait_us=null, wal_busy=null, flushes_per_sec=0, '
          'wal_bytes_per_commit=null'),
-    -- longer ago than a week
+    -- too short to be an hour's pace, and longer ago than a week
+    (10, 'commits_per_sec=9000, duration=29 s'),
     (170, 'commits_per_sec=9000')) AS v (hours_ago, changes);
 SELECT results_eq($$
     SELECT extract(epoch FROM date_trunc('hour', now()) - hour) / 3600, samples, duration,
            commits_per_sec, commit_wait_us, wal_busy, committers, flushes_per_sec,
            wal_bytes_per_commit, worst_wait_us, extract(minute FROM worst_at)
     FROM sync_probe.commit_wait_hours$$, $$
-    VALUES (20::numeric, 2::bigint, '2 s'::interval, 0.5::float8, 50000::float8, 0.2::float8, 3,
-            0.5::float8, 2000::float8, 50000::float8, 4::numeric),
-           (30, 2, '2 s', 800, 1750, 0.3, 5, 400, 1250, 2000, 1),
-           (170, 1, '1 s', 9000, 1000, 0.2, 3, 300, 2000, 1000, 6)$$, 'hours, the newest first');
+    VALUES (10::numeric, 1::bigint, '29 s'::interval, 9000::float8, 1000::float8, 0.2::float8, 3,
+            300::float8, 2000::float8, 1000::float8, 6::numeric),
+           (20, 2, '60 s', 0.5, 50000, 0.2, 3, 0.5, 2000, 50000, 4),
+           (30, 2, '60 s', 800, 1750, 0.3, 5, 400, 1250, 2000, 1),
+           (170, 1, '30 s', 9000, 1000, 0.2, 3, 300, 2000, 1000, 7)$$, 'hours, the newest first');
 
 -- What a probe records.
 CREATE FUNCTION pg_temp.paced(arguments text) RETURNS sync_probe.runs LANGUAGE plpgsql AS $$
@@ -63,7 +65,7 @@ SELECT is(ROW(flush_size, workers, usable_for_advice)::text, '(1250,5,t)',
           'its commits for suite commit; advice can rest on that')
 FROM pg_temp.paced($$'pg_wal', 'commit', '1 s'$$);
 -- it is known that there was no load: as ever, no pace follows from few flushes
-SELECT pg_temp.sample(1, 'commits_per_sec=9999, flushes_per_sec=99');
+SELECT pg_temp.sample(1, 'commits_per_sec=9999, flushes_per_sec=3');
 SELECT isnt(wal_busy, 0.2::float8, 'few flushes') FROM pg_temp.paced($$duration => '50 ms'$$);
 
 DELETE FROM sync_probe.runs;
