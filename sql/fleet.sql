@@ -27,6 +27,11 @@ E' \n'
 'SELECT 1', '{regress_node}'
 $$);
 
+\echo -- a job should not take no node for a good one
+SET client_min_messages = notice;
+SELECT FROM sync_probe.fleet_run('SELECT 1');
+SET client_min_messages = warning;
+
 \echo others
 SELECT refused('%s', $$
 SELECT FROM sync_probe.probe_fleet(servers => '{no_such_server}')

@@ -117,6 +117,10 @@ BEGIN
             HINT = 'Pass a query, parallel from 1 to 64, and a time_limit from 1 ms to 1 day.';
     END IF;
     nodes := sync_probe_internal.fleet_nodes(servers);
+    IF servers IS NULL AND nodes = '{}' THEN
+        RAISE NOTICE 'no foreign server has a user mapping for the current user'
+            USING HINT = 'CREATE USER MAPPING FOR CURRENT_USER SERVER ... makes one.';
+    END IF;
     IF dblink IS NULL THEN
         RAISE EXCEPTION 'extension "dblink" is not installed in this database'
             USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'CREATE EXTENSION dblink;';
