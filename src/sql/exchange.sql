@@ -49,9 +49,9 @@ COMMENT ON FUNCTION sync_probe.export_json IS
 
 --
 -- What is wrong with a document; null if nothing is that the tables do not refuse themselves.
--- Views divide and multiply figures, so none is negative, infinite, or beyond 10^15; but
--- identifiers of clusters may be.  The tables' types read figures in strings, too: so what they
--- make of them is looked at.
+-- Views divide and multiply figures, so none is negative, infinite, beyond 10^15, or so small that
+-- they would underflow; but identifiers of clusters may be.  The tables' types read figures in
+-- strings, too: so what they make of them is looked at.
 --
 CREATE FUNCTION sync_probe_internal.document_fault(document jsonb)
 RETURNS text
@@ -93,9 +93,9 @@ SELECT CASE
                           (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
                                NULL::sync_probe.stream_seconds, r.run -> 'stream_seconds') AS x)),
                       '$.** ? (
-                          @.type() == "number" && (@ < 0 || @ > 1e15)
+                          @.type() == "number" && (@ < 0 || @ > 1e15 || @ > 0 && @ < 1e-100)
                           || @ like_regex "^(nan|-?infinity)$" flag "i")')
-                 THEN 'it has a figure that is not from 0 to 10^15'
+                 THEN 'it has a figure that is neither 0 nor from 10^-100 to 10^15'
                  WHEN EXISTS (SELECT FROM jsonb_path_query(r.run, '$.samples[*].ordinal') AS o
                               WHERE NOT jsonb_path_exists(r.run,
                                             '$.measurements[*] ? (@.ordinal == $o)',

@@ -76,18 +76,19 @@ INSERT INTO wrong VALUES
 ('{runs,1,suite}', 'null', '^23502'),
 ('{runs,1,verdict}', '"maybe"', '^23514'),
 ('{runs,1,flush_size}', '"x"', '^22P02'),
-('{runs,1,flush_size}', '-1', 'a figure that is not from 0 to 10\^15$'),
-('{runs,1,max_regret}', '"NaN"', 'a figure that is not from 0 to 10\^15$'),
-('{runs,1,started_at}', '"\tinfinity"', 'a figure that is not from 0 to 10\^15$'),
+('{runs,1,flush_size}', '-1', 'a figure that is neither 0 nor from 10\^-100 to 10\^15$'),
+('{runs,1,max_regret}', '"NaN"', 'a figure that is neither 0 nor from 10\^-100 to 10\^15$'),
+('{runs,1,started_at}', '"\tinfinity"', 'a figure that is neither 0 nor from 10\^-100 to 10\^15$'),
 ('{runs,1,started_at}', '"2026-02-30"', '^22008'),
 ('{runs,1,suite}', '"other"', '^23514'),
 ('{runs,1,measurements,1}', '[]', '^22023'),
 ('{runs,1,measurements,1,method}', 'null', '^23502'),
 ('{runs,1,measurements,1,status}', '"fine"', '^23514'),
-('{runs,1,measurements,1,p50_us}', '"-1"', 'a figure that is not from 0 to 10\^15$'),
+('{runs,1,measurements,1,p50_us}', '"-1"', 'a figure that is neither 0 nor from 10'),
+('{runs,1,measurements,1,mean_us}', '1e-101', 'a figure that is neither'),
 ('{runs,1,samples,0,ordinal}', '9', 'samples has an ordinal that measurements has not$'),
-('{runs,1,samples,0,round_mean_us}', '["-Infinity"]', 'a figure that is not from 0'),
-('{runs,1,stream_seconds,0,bytes}', '9223372036854775807', 'a figure that is not from 0'),
+('{runs,1,samples,0,round_mean_us}', '["-Infinity"]', 'a figure that is neither'),
+('{runs,1,stream_seconds,0,bytes}', '9223372036854775807', 'a figure that is neither'),
 ('{runs}', (SELECT jsonb_agg(i) FROM generate_series(1, 1001) AS i), 'it has 1001 runs, at most');
 -- what a reader of storage would fail at
 INSERT INTO wrong
@@ -121,7 +122,7 @@ FROM document, sync_probe_internal.this_server() AS s,
                      jsonb_agg(jsonb_build_object('ordinal', n,
                          'bucket_lower_us', '[0, 1e15, null]'::jsonb,
                          'bucket_ops', '[0, 100000000000000, 5, null]'::jsonb,
-                         'round_mean_us', '[0, 1e15, 1e-12, null]'::jsonb) ORDER BY n)
+                         'round_mean_us', '[0, 1e15, 1e-100, null]'::jsonb) ORDER BY n)
               FROM (SELECT t, v, row_number() OVER () AS n
                     FROM unnest('{paced,saturated,wal_sync_method,commit_delay,one_write,segment,
                                   8 kB}'::text[]) AS t,
