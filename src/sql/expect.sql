@@ -99,6 +99,10 @@ BEGIN
                                   string_agg(format('"%s"', e.profile), ', ' ORDER BY e.profile))
                     FROM sync_probe.expectations AS e);
     END IF;
+    IF EXISTS (SELECT FROM sync_probe_internal.running() AS r WHERE r.suite = 'trial') THEN
+        RAISE lock_not_available USING HINT = 'See sync_probe.running, and try again after it.',
+            MESSAGE = 'a trial is running, which changes a setting of this server';
+    END IF;
     IF duration IS NULL THEN
         PERFORM sync_probe_internal.examine_locations(location);
         SELECT format('run %s', (n.run).run_id) AS source, n.verdict, n.max_regret, n.durable,

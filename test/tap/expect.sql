@@ -112,5 +112,13 @@ FROM pg_temp.raised();
 SELECT is(pg_temp.failed('{}'), 'none', 'none fails');
 SELECT is((SELECT count(*) FROM sync_probe.expect('all', raise => true)), 5::bigint, 'no error');
 
+-- a slot's method is not the server's
+CREATE OR REPLACE FUNCTION sync_probe_internal.running(OUT pid integer, OUT location name,
+    OUT suite text, OUT workload name, OUT phase text, OUT started_at timestamptz,
+    OUT percent_done double precision)
+RETURNS SETOF record LANGUAGE sql
+AS $$SELECT 1, NULL::name, 'trial', NULL::name, NULL::text, now(), 0::float8$$;
+SELECT throws_ok('SELECT FROM sync_probe.expect()', '55P03', NULL, 'a trial is running');
+
 SELECT * FROM finish();
 ROLLBACK;
