@@ -155,9 +155,8 @@ sp_child_start(sp_child *child, const sp_child_program *program)
 {
 	int			outputs[2];
 
-	*child = (sp_child) {
-		.timeout_ms = program->timeout_ms, .starts_others = program->starts_others
-	};
+	*child = (sp_child) {.timeout_ms = program->timeout_ms};
+	child->starts_others = program->starts_others;
 	for (int i = 0; i < 2; i++)
 	{
 		child->files[i] = OpenTemporaryFile(false);

@@ -137,10 +137,7 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------------- newest */
 
-/*
- * The columns are those of sp_observed_commits.  An hour has no result_id: 0 says it was found.  A
- * few samples of an hour may have met one bulk load.
- */
+/* The columns are those of sp_observed_commits.  An hour has no result_id: 0 says it was found. */
 bool
 sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 {

@@ -114,8 +114,8 @@ typedef struct sp_observed_commits
 
 /*
  * The newest recorded commit_waits() of this server that saw a load, else a commit, and is not
- * older than pg_sync_probe.commit_waits_max_age.  Or all of the hour of the last week with the
- * most commits per second, as one.  False if there is none.
+ * older than pg_sync_probe.commit_waits_max_age.  Or all of one hour: of those of the last week
+ * with 30 s of samples, as fewer may have met one bulk load, the busiest.  False if there is none.
  */
 extern bool sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour);
 

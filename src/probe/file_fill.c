@@ -70,13 +70,14 @@ fill_chunk(const sp_probing *state, const sp_file *file, int64 offset, int64 siz
 	}
 }
 
-/* Write all blocks of a new file, whose size is a multiple of CHECK_BYTES, and sync it. */
+/* Write all blocks of a new file, and sync it.  Sizes of files and of writes are powers of two. */
 void
 sp_probe_file_fill(sp_probing *state, const sp_file *file)
 {
 	const sp_probe *probe = state->run->probe;
-	int64		begin_ns = probe->callbacks.now_ns(state);
+	int64		begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
 
+	Assert(file->size % CHECK_BYTES == 0);
 	for (int64 done = 0; done < file->size;)
 	{
 		int64		chunk = Min(file->layout_write_size, file->size - done);
@@ -90,7 +91,7 @@ sp_probe_file_fill(sp_probing *state, const sp_file *file)
 		if (probe->duty_cycle < 1 && done % REST_BYTES == 0)
 		{
 			rest_after_chunk(state, file, begin_ns);
-			begin_ns = probe->callbacks.now_ns(state);
+			begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
 		}
 	}
 	if (fsync(file->fd) != 0)

@@ -272,7 +272,6 @@ sync_probe_probe_run(PG_FUNCTION_ARGS)
 	sp_run		run = {0};
 
 	check_may_probe();
-	/* its callers, probe_all() and expect(), ask for suite wal */
 	InitMaterializedSRF(fcinfo, 0);
 	probe_with(fcinfo, &run);
 	for (int i = 0; i < run.nmeasurements; i++)
