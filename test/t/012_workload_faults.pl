@@ -288,8 +288,8 @@ for (
 		  . " ALTER DATABASE postgres CONNECTION LIMIT $of_database");
 	for my $n ($clients, $most || ())
 	{
-		$node->poll_query_until('postgres',
-			"SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'");
+		# a backend that ends leaves pg_stat_activity before it frees its slot
+		wait_for(sub { !server_processes($node, qr/\[local\]/) }) or die 'a backend does not end';
 		my ($out, $err) = run_sql($node,
 			pgbench_sql("'upsert', clients => $n, transactions => 20"), role => $role);
 		like("$out$err", $n <= $most ? qr/^${\(20 * $n)}$/
