@@ -55,8 +55,8 @@ check_figures(const char *scenario, const sp_commit_sums *sums, const sp_commit_
 
 TEST(computes_figures)
 {
-	for (size_t i = 0; i < lengthof(figure_cases); i++)
-		check_figures(figure_cases[i].scenario, &figure_cases[i].sums, &figure_cases[i].figures);
+	FOR_EACH(row, figure_cases)
+		check_figures(row->scenario, &row->sums, &row->figures);
 }
 
 /* Twice the same in twice the time gives the same figures, but for what differs. */
@@ -119,17 +119,17 @@ TEST(answers)
 							 ", and 19 ms are for the synchronous standby", "2")},
 	};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	FOR_EACH(row, rows)
 	{
 		sp_commit_sums sums = figure_cases[0].sums;
 		char		answer[ANSWER_SIZE];
 
-		sums.commits = (uint64_t) rows[i].commits;
-		sums.active = rows[i].active;
-		memcpy(sums.part, rows[i].part, sizeof(sums.part));
-		sp_commit_answer(&sums, rows[i].commit_delay, answer, sizeof(answer));
-		print_message("# %s\n", rows[i].scenario);
-		assert_string_equal(answer, rows[i].answer);
+		sums.commits = (uint64_t) row->commits;
+		sums.active = row->active;
+		memcpy(sums.part, row->part, sizeof(sums.part));
+		sp_commit_answer(&sums, row->commit_delay, answer, sizeof(answer));
+		print_message("# %s\n", row->scenario);
+		assert_string_equal(answer, row->answer);
 	}
 }
 

@@ -181,18 +181,18 @@ make_disks(const char *text, const char *names, sp_disks *disks)
 
 TEST(tells_virtual_from_physical)
 {
-	for (size_t i = 0; i < lengthof(virtual_cases); i++)
+	FOR_EACH(row, virtual_cases)
 	{
-		const char *vendor = virtual_cases[i].vendor;
-		const char *model = virtual_cases[i].model;
+		const char *vendor = row->vendor;
+		const char *model = row->model;
 		char		text[256];
 		sp_disks	disks;
 
-		snprintf(text, sizeof(text), "device - %s\n%s%s\n%s%s\n", virtual_cases[i].name,
+		snprintf(text, sizeof(text), "device - %s\n%s%s\n%s%s\n", row->name,
 				 vendor ? "\tdevice/vendor: " : "", vendor ? vendor : "",
 				 model ? "\tdevice/model: " : "", model ? model : "");
-		make_disks(text, virtual_cases[i].name, &disks);
-		if (disks.disks[0].is_virtual != virtual_cases[i].is_virtual)
+		make_disks(text, row->name, &disks);
+		if (disks.disks[0].is_virtual != row->is_virtual)
 			fail_msg("%s is %d", text, disks.disks[0].is_virtual);
 	}
 }
@@ -324,13 +324,13 @@ TEST(sums_the_counters_of_each_level)
 	/* opened twice is open once */
 	assert_int_equal(sp_disks_open(sysroot, &disks), 0);
 	assert_int_equal(sp_disks_open(sysroot, &disks), 0);
-	for (size_t i = 0; i < lengthof(counter_cases); i++)
+	FOR_EACH(row, counter_cases)
 	{
 		memset(counters, 'x', sizeof(counters));
-		assert_true(make_tree(sysroot, counter_cases[i].text));
-		assert_int_equal(sp_disks_read(&disks, counters), !counter_cases[i].fails);
-		check_sums(&counters[SP_LEVEL_DEVICE], counter_cases[i].device);
-		check_sums(&counters[SP_LEVEL_BACKING], counter_cases[i].backing);
+		assert_true(make_tree(sysroot, row->text));
+		assert_int_equal(sp_disks_read(&disks, counters), !row->fails);
+		check_sums(&counters[SP_LEVEL_DEVICE], row->device);
+		check_sums(&counters[SP_LEVEL_BACKING], row->backing);
 	}
 	/* ... and closed twice is closed once */
 	sp_disks_close(&disks);
@@ -446,18 +446,18 @@ describe_flushes(const char *sysroot, sp_disks *disks)
 
 TEST(knows_which_disks_each_sync_flushes)
 {
-	for (size_t i = 0; i < lengthof(flush_cases); i++)
+	FOR_EACH(row, flush_cases)
 	{
-		const char *device = flush_cases[i].text;
+		const char *device = row->text;
 		const char *sysroot;
 		char		text[2048];
 		sp_disks	disks;
 
 		snprintf(text, sizeof(text), "%s%s%s%s%s", some_disks, device ? "device - " : "",
-				 device ? flush_cases[i].names : "", device ? "\n" : "", device ? device : "");
-		sysroot = make_disks(text, flush_cases[i].names, &disks);
-		if (strcmp(describe_flushes(sysroot, &disks), flush_cases[i].flushes) != 0)
-			fail_msg("%s: %s", flush_cases[i].kind, describe_flushes(sysroot, &disks));
+				 device ? row->names : "", device ? "\n" : "", device ? device : "");
+		sysroot = make_disks(text, row->names, &disks);
+		if (strcmp(describe_flushes(sysroot, &disks), row->flushes) != 0)
+			fail_msg("%s: %s", row->kind, describe_flushes(sysroot, &disks));
 	}
 }
 

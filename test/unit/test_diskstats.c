@@ -87,30 +87,28 @@ check_counters(const char *name, const sp_counters *found, const sp_counters *ex
 
 TEST(takes_numbers_out_of_a_line)
 {
-	for (size_t i = 0; i < lengthof(parse_cases); i++)
+	FOR_EACH(row, parse_cases)
 	{
 		sp_counters counters;
 
 		memset(&counters, 'x', sizeof(counters));
-		if (sp_counters_parse(parse_cases[i].text, &counters) != parse_cases[i].understood)
-			fail_msg("%s: %sunderstood", parse_cases[i].name,
-					 parse_cases[i].understood ? "not " : "");
-		check_counters(parse_cases[i].name, &counters, &parse_cases[i].counters);
+		if (sp_counters_parse(row->text, &counters) != row->understood)
+			fail_msg("%s: %sunderstood", row->name, row->understood ? "not " : "");
+		check_counters(row->name, &counters, &row->counters);
 	}
 }
 
 TEST(subtracts_readings)
 {
-	for (size_t i = 0; i < lengthof(between_cases); i++)
+	FOR_EACH(row, between_cases)
 	{
-		const char *name = between_cases[i].name;
+		const char *name = row->name;
 		sp_counters delta;
 
 		memset(&delta, 'x', sizeof(delta));
-		if (sp_counters_between(&between_cases[i].before, &between_cases[i].after, &delta) !=
-			between_cases[i].understood)
-			fail_msg("%s: %sunderstood", name, between_cases[i].understood ? "not " : "");
-		check_counters(name, &delta, &between_cases[i].delta);
+		if (sp_counters_between(&row->before, &row->after, &delta) != row->understood)
+			fail_msg("%s: %sunderstood", name, row->understood ? "not " : "");
+		check_counters(name, &delta, &row->delta);
 	}
 }
 

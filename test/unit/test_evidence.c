@@ -104,17 +104,17 @@ static const struct
 
 TEST(judges_by_the_rule)
 {
-	for (size_t i = 0; i < lengthof(rule_cases); i++)
+	FOR_EACH(row, rule_cases)
 	{
 		bool		at_backing = true;
-		const char *name = sp_durable_name(sp_judge_durable(&rule_cases[i].facts));
-		const char *reason = sp_unknown_durable_reason(&rule_cases[i].facts, &at_backing);
+		const char *name = sp_durable_name(sp_judge_durable(&row->facts));
+		const char *reason = sp_unknown_durable_reason(&row->facts, &at_backing);
 		char		durable[256];
 
 		snprintf(durable, sizeof(durable), "%s%s%s%s", name, reason ? ": " : "",
 				 reason ? reason : "", at_backing ? BELOW : "");
-		if (strcmp(durable, rule_cases[i].durable) != 0)
-			fail_msg("%s: %s", rule_cases[i].scenario, durable);
+		if (strcmp(durable, row->durable) != 0)
+			fail_msg("%s: %s", row->scenario, durable);
 	}
 }
 
@@ -171,20 +171,19 @@ describe_rates(const sp_evidence *evidence, sp_level level)
 /* At either level alike. */
 TEST(computes_rates)
 {
-	for (size_t i = 0; i < lengthof(rate_cases); i++)
+	FOR_EACH(row, rate_cases)
 	{
-		const sp_counters *counted = &rate_cases[i].counted;
+		const sp_counters *counted = &row->counted;
 		const sp_counters zero = {
 			.has_flushes = counted->has_flushes,.flushes_only = counted->flushes_only
 		};
 		sp_evidence evidence = {0};
 
-		for (int n = 0; n < rate_cases[i].times; n++)
+		for (int n = 0; n < row->times; n++)
 			sp_evidence_add(&evidence, (sp_counters[SP_LEVELS]) {zero, zero},
-							(sp_counters[SP_LEVELS]) {*counted, *counted}, rate_cases[i].ns,
-							rate_cases[i].ops);
+							(sp_counters[SP_LEVELS]) {*counted, *counted}, row->ns, row->ops);
 		for (int level = 0; level < SP_LEVELS; level++)
-			assert_string_equal(describe_rates(&evidence, (sp_level) level), rate_cases[i].rates);
+			assert_string_equal(describe_rates(&evidence, (sp_level) level), row->rates);
 	}
 }
 
@@ -296,83 +295,107 @@ TEST(counts_what_each_case_did)
 	assert_true(probe->background.ns > 20 * MILLISECOND);
 }
 
-TEST(counts_background_io)
+/* A disk, a run on it, and what is found of fdatasync. */
+static const struct
 {
-	static const struct
-	{
-		double		per_second;
-		uint64_t	own;
-		sp_durable	durable;
-		sp_durable	without_controls;
-	}			rows[] = {
-		{0, 1, YES, YES}, {100, 1, YES, YES}, {1500, 1, YES, UNKNOWN}, {5000, 1, UNKNOWN, UNKNOWN},
-		{0, 0, NO, NO}, {307, 0, NO, NO}, {1500, 0, NO, NO}, {5000, 0, UNKNOWN, UNKNOWN},
-	};
+	int			seconds;
+	double		background;		/* flushes a second */
+	uint64_t	own;			/* flushes of a sync */
+	sp_durable	durable;
+	int			windows[2];		/* at least and at most */
+	bool		paced_only;		/* control windows write to a file of the other regime */
+	int			looks;			/* of a run that may end early */
+	int64_t		interval_us;	/* 0: as planned, and so the next one */
+	int64_t		call_us;		/* of each write and sync */
+	int64_t		silent_us;
+	bool		writes_wait;
+	bool		passes_none;	/* a loop device, set to write through */
+}			run_cases[] = {
+	{10, 0, 1, YES, .windows = {0, 0}}, {10, 100, 1, YES, .windows = {1, 2000}},
+	{10, 1500, 1, YES, .windows = {1, 2000}}, {10, 5000, 1, UNKNOWN, .windows = {1, 2000}},
+	{10, 0, 0, NO, .windows = {0, 0}}, {10, 307, 0, NO, .windows = {1, 2000}},
+	{10, 1500, 0, NO, .windows = {1, 2000}}, {10, 5000, 0, UNKNOWN, .windows = {1, 2000}},
+	{10, 0, 1, YES, .paced_only = true}, {10, 100, 1, YES, .paced_only = true},
+	{10, 1500, 1, UNKNOWN, .paced_only = true}, {10, 5000, 1, UNKNOWN, .paced_only = true},
+	{10, 0, 0, NO, .paced_only = true}, {10, 307, 0, NO, .paced_only = true},
+	{10, 1500, 0, NO, .paced_only = true}, {10, 5000, 0, UNKNOWN, .paced_only = true},
 
-	for (int paced_only = 0; paced_only < 2; paced_only++)
+	/*
+	 * Without rests, idle samples are taken before the first round, and more of them until they
+	 * are as long as the syncs of a method, or a sixth of the time.  The last one is too slow.
+	 */
+	{2, 0, 1, YES, .paced_only = true, .interval_us = 500, .call_us = 300},
+	{2, 0, 1, YES, .paced_only = true, .interval_us = 500, .call_us = 3000},
+	{2, 0, 1, YES, .paced_only = true, .interval_us = 500, .call_us = 8000},
+	{2, 0, 1, UNKNOWN, .paced_only = true, .interval_us = 500, .call_us = 50000},
+
+	/*
+	 * A verdict may be settled before the windows are enough: then the run goes on to the next
+	 * look.  Idle samples tell, windows tell, or nothing: each has a flush, or no disk needs one.
+	 */
+	{4, 0, 1, YES, .windows = {0, 0}, .looks = 1},
+	{4, 100, 1, YES, .windows = {0, 150}, .looks = 1},
+	{4, 1500, 1, YES, .windows = {10, 150}, .looks = 1},
+	{4, 5000, 1, UNKNOWN, .windows = {200, 350}, .looks = 2},
+	{4, 5000, 1, UNKNOWN, .windows = {0, 350}, .looks = 1, .passes_none = true},
+
+	/*
+	 * A device that makes writes wait for the flush of another process: each write of ours sees
+	 * a flush then, with or without a sync.  Control windows must have such a write.
+	 */
+	{10, 2000, 0, UNKNOWN, .windows = {100, 2000}, .call_us = 20, .writes_wait = true},
+	/* background I/O ends during our operations as long as these follow each other closely */
+	{2, 1500, 0, NO, .windows = {0, 350}, .interval_us = 2000, .silent_us = 250},
+};
+
+TEST(finds_out_beside_background_io)
+{
+	FOR_EACH(row, run_cases)
 	{
-		for (size_t i = 0; i < lengthof(rows); i++)
+		int64_t		call_ns = row->call_us * SP_NS_PER_US;
+		sp_background_rates idle;
+
+		plan_with_counters(row->seconds * SECOND, row->background);
+		if (row->paced_only)
+			keep_regime(SP_PACED);
+		if (row->interval_us > 0)
+			probe->flush_interval_ns = row->interval_us * SP_NS_PER_US;
+		if (call_ns > 0)
+			disk.cost[FSYNC] = disk.cost[FDATASYNC] = disk.cost[PWRITE] = call_ns;
+		if (row->passes_none)
 		{
-			double		counted;
-			double		max;
-			sp_durable	durable = paced_only ? rows[i].without_controls : rows[i].durable;
-
-			plan_with_counters(10 * SECOND, rows[i].per_second);
-			/* control windows write to a file of the other regime */
-			if (paced_only)
-				keep_regime(SP_PACED);
-			disk.sync_flushes = rows[i].own;
-			run_probe();
-			counted = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).flushes;
-			max = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).most_flushes;
-			assert_uint_in_range(counted, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
-			assert_uint_in_range(max, rows[i].per_second, rows[i].per_second * 2 + 100);
-			assert_int_equal(probe->control_windows > 0, rows[i].per_second > 0 && !paced_only);
-			assert_true(probe->windows_ns <= probe->duration_ns / 8);
-			if (found() != durable)
-				fail_msg("%g a second, own %d: %s", rows[i].per_second, (int) rows[i].own,
-						 sp_durable_name(found()));
+			probe->device.has_backing = disk.counters.has_exempt = true;
+			probe->device.write_cache = "write through";
+			probe->device.backing_write_cache = "write back";
 		}
-	}
-}
-
-/*
- * Without rests between the flushes, idle samples are taken before the first round, and more of
- * them until they are as long as the syncs of a method, or a sixth of the time.
- */
-TEST(samples_where_there_is_no_rest)
-{
-	/* the last one is too slow for long samples */
-	static const int64_t sync_us[] = {300, 3000, 8000, 50000};
-
-	for (size_t i = 0; i < lengthof(sync_us); i++)
-	{
-		int64_t		sync_ns = sync_us[i] * SP_NS_PER_US;
-		int64_t		most_ns;
-
-		plan_with_counters(2 * SECOND, 0);
-		keep_regime(SP_PACED);
-		most_ns = probe->duration_ns / 6;
-		probe->flush_interval_ns = MILLISECOND / 2;
-		disk.cost[FSYNC] = disk.cost[FDATASYNC] = disk.cost[PWRITE] = sync_ns;
+		probe->stop_early = row->looks > 0;
+		disk.sync_flushes = row->own;
+		disk.writes_wait = row->writes_wait;
+		disk.silent_ns = row->silent_us * SP_NS_PER_US;
 		run_probe();
-		assert_uint_in_range(probe->background.ns, most_ns, most_ns + 10 * sync_ns);
-		assert_int_equal(found(), i + 1 < lengthof(sync_us) ? YES : UNKNOWN);
+		if (found() != row->durable)
+			fail_msg("row %d: %s", (int) (row - run_cases), sp_durable_name(found()));
+		assert_uint_in_range(probe->control_windows, row->windows[0], row->windows[1]);
+		assert_true(probe->windows_ns <= probe->duration_ns / 8);
+		assert_int_equal(probe->looks, row->looks);
+		assert_int_equal(probe->done, row->looks > 0);
+		assert_true(!row->passes_none ||
+					probe->results[1].windows.controls[SP_LEVEL_DEVICE].all == 0);
+		idle = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE);
+		assert_uint_in_range(idle.flushes, row->background * 0.7, row->background * 1.3);
+		assert_uint_in_range(idle.most_flushes, row->background, row->background * 2 + 100);
+		if (row->paced_only && call_ns > 0)
+			assert_uint_in_range(probe->background.ns, probe->duration_ns / 6,
+								 probe->duration_ns / 6 + 10 * call_ns);
 	}
 }
 
 /* A rest is a sample if it is as long as the flush before it; not after one that failed. */
 TEST(samples_rests_after_flushes)
 {
-	static const struct
-	{
-		int64_t		flush_ns;
-		bool		taken;
-	}			rows[] = {
-		{0, true}, {MILLISECOND, true}, {2 * MILLISECOND, false}, {-1, false},
-	};
+	static const int64_t flushes_ns[] = {0, MILLISECOND, 2 * MILLISECOND, -1};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	for (int i = 0; i < (int) lengthof(flushes_ns); i++)
 	{
 		sp_counter_reading reading;
 		int64_t		begin;
@@ -381,8 +404,8 @@ TEST(samples_rests_after_flushes)
 		sp_begin_reading(probe, &reading);
 		begin = reading.at_ns;
 		disk.now += MILLISECOND;
-		sp_sample_rest(probe, &reading, rows[i].flush_ns);
-		assert_int_equal(probe->background.ns > 0, rows[i].taken);
+		sp_sample_rest(probe, &reading, flushes_ns[i]);
+		assert_int_equal(probe->background.ns > 0, i < 2);
 		assert_int_equal(probe->background.lost, 0);
 		/* the next flush begins with a new reading in any case */
 		assert_true(reading.valid && reading.at_ns >= begin + MILLISECOND);
@@ -407,118 +430,38 @@ TEST(keeps_away_from_the_last_flush)
 	assert_true(disk.calls[OPENAT] > 10);
 }
 
-/* A verdict may be settled before the windows are enough: then the run goes on to the next look. */
-TEST(waits_for_enough_windows)
-{
-	static const struct
-	{
-		double		per_second;
-		bool		passes_none;	/* a loop device, set to write through */
-		int64_t		min_windows;
-		int64_t		max_windows;
-		int			looks;
-		sp_durable	durable;
-	}			rows[] = {
-		/* the idle samples tell */
-		{0, false, 0, 0, 1, YES}, {100, false, 0, 150, 1, YES},
-		/* the windows tell */
-		{1500, false, 10, 150, 1, YES},
-		/* nothing tells: each window has a flush, or no disk needs one */
-		{5000, false, 200, 350, 2, UNKNOWN}, {5000, true, 0, 350, 1, UNKNOWN},
-	};
-
-	for (size_t i = 0; i < lengthof(rows); i++)
-	{
-		plan_with_counters(4 * SECOND, rows[i].per_second);
-		probe->stop_early = true;
-		if (rows[i].passes_none)
-		{
-			probe->device.has_backing = disk.counters.has_exempt = true;
-			probe->device.write_cache = "write through";
-			probe->device.backing_write_cache = "write back";
-		}
-		run_probe();
-		assert_int_equal(found(), rows[i].durable);
-		assert_uint_in_range(probe->control_windows, rows[i].min_windows, rows[i].max_windows);
-		assert_int_equal(probe->looks, rows[i].looks);
-		assert_true(probe->done);
-		assert_true(!rows[i].passes_none ||
-					probe->results[1].windows.controls[SP_LEVEL_DEVICE].all == 0);
-	}
-}
-
-/* Windows take three calls, of which one fails: it was the last window, but for a signal. */
+/* Windows take three calls.  One that fails is of the last window, but for a signal. */
 TEST(makes_control_windows)
 {
-	static const struct
-	{
-		fake_call	call;
-		int			error;
-	}			rows[] = {
-		{CALLS, 0}, {OPENAT, EIO}, {PWRITE, EIO}, {CLOSE, EIO},
-		/* repeated */
-		{OPENAT, EINTR}, {PWRITE, EINTR}, {CLOSE, EINTR},
-	};
-	int			control = -1;	/* its file */
-	int			writes = 0;		/* up to that of the fifth window */
+	static const fake_call calls[] = {OPENAT, PWRITE, CLOSE};
+	int			writes = 0;		/* before that of the fifth window */
+	int			file = -1;		/* of the windows */
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	plan_with_counters(2 * SECOND, 1000);
+	run_probe();
+	/* no other call opens a file and closes it again */
+	for (int k = 0, opened = 0; opened < 5; k++)
 	{
+		opened += disk.records[k].call == OPENAT;
+		writes += disk.records[k].call == PWRITE;
+		file = disk.records[k].file;
+	}
+	for (size_t i = 0; i < 2 * lengthof(calls); i++)
+	{
+		bool		fails = i % 2 == 0;
+
 		plan_with_counters(2 * SECOND, 1000);
-		disk.fail_call = rows[i].call;
-		disk.fail_at = rows[i].call == PWRITE ? writes : 5;
-		disk.fail_errno = rows[i].error;
+		disk.fail_call = calls[i / 2];
+		disk.fail_at = calls[i / 2] == PWRITE ? writes + 1 : 5;
+		disk.fail_errno = fails ? EIO : EINTR;
 		run_probe();
-		/* no other call opens a file and closes it again */
-		if (rows[i].error == EIO)
-			assert_int_equal(probe->control_windows, 4);
-		else
-			assert_true(probe->control_windows > 10);
-		assert_int_equal(disk.calls[OPENAT], probe->control_windows + (rows[i].error != 0));
-		assert_int_equal(probe->windows_failed, rows[i].error == EIO);
+		assert_uint_in_range(probe->control_windows, fails ? 4 : 10, fails ? 4 : 1000);
+		assert_int_equal(disk.calls[OPENAT], probe->control_windows + 1);
+		assert_int_equal(probe->windows_failed, fails);
 		for (int c = 0; c < probe->ncases; c++)
 			assert_int_not_equal(probe->results[c].status, SP_ERROR);
-		if (i > 0)
-			assert_int_equal(disk.records[disk.failed_record].file, control);
-		for (int k = 0, opened = 0; i == 0 && opened < 5; k++)
-		{
-			opened += disk.records[k].call == OPENAT;
-			writes += disk.records[k].call == PWRITE;
-			control = disk.records[k].file;
-		}
-		writes += i == 0;
+		assert_int_equal(disk.records[disk.failed_record].file, file);
 	}
-}
-
-/*
- * A device that makes writes wait for the flush of another process: each write of ours
- * sees a flush then, with or without a sync.  Control windows must have such a write.
- */
-TEST(is_not_fooled_by_writes_that_wait)
-{
-	plan_with_counters(10 * SECOND, 2000);
-	disk.cost[FSYNC] = disk.cost[FDATASYNC] = disk.cost[PWRITE] = 20 * 1000;
-	disk.writes_wait = true;
-	disk.sync_flushes = 0;
-	run_probe();
-	assert_true(probe->control_windows > 100);
-	assert_int_equal(found(), UNKNOWN);
-}
-
-/*
- * The device serves one request after the other: background I/O ends during our
- * operations as long as these follow each other closely.
- */
-TEST(is_not_fooled_by_short_rests)
-{
-	plan_with_counters(2 * SECOND, 1500);
-	probe->flush_interval_ns = 2 * MILLISECOND;
-	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
-	disk.sync_flushes = 0;
-	disk.silent_ns = 250 * 1000;
-	run_probe();
-	assert_int_not_equal(found(), YES);
-	assert_true(sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).most_flushes > 1000);
 }
 
 TEST(survives_a_device_that_goes_away)

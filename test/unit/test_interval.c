@@ -196,8 +196,8 @@ TEST(looks_at_a_quarter_and_a_half)
 		{INT64_C(151200000000000), INT64_C(604800000000000), 1},
 	};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
-		assert_int_equal(sp_looks_due(rows[i].elapsed, rows[i].duration), rows[i].due);
+	FOR_EACH(row, rows)
+		assert_int_equal(sp_looks_due(row->elapsed, row->duration), row->due);
 }
 
 /* ------------------------------------------------------------ noise and medians */
@@ -229,19 +229,19 @@ TEST(takes_the_known_order_statistics)
 		{16, 0.05, 4, 13, 8.5}, {64, 0.05, 24, 41, 32.5}, {128, 0.05, 53, 76, 64.5},
 	};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	FOR_EACH(row, rows)
 	{
-		int			n = rows[i].n;
+		int			n = row->n;
 		double		values[128];
 		sp_median	median;
 
 		for (int k = 0; k < n; k++)
 			values[(k * 11 + 2) % n] = k + 1;	/* n is never a multiple of 11 */
-		median = sp_median_interval(values, n, rows[i].alpha);
-		assert_true(median.estimate == rows[i].estimate);
-		if (isnan(rows[i].low) ? !isnan(median.low) || !isnan(median.high)
-			: median.low != rows[i].low || median.high != rows[i].high)
-			fail_msg("n %d, alpha %g: %g to %g", n, rows[i].alpha, median.low, median.high);
+		median = sp_median_interval(values, n, row->alpha);
+		assert_true(median.estimate == row->estimate);
+		if (isnan(row->low) ? !isnan(median.low) || !isnan(median.high)
+			: median.low != row->low || median.high != row->high)
+			fail_msg("n %d, alpha %g: %g to %g", n, row->alpha, median.low, median.high);
 	}
 }
 

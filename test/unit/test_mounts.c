@@ -82,16 +82,15 @@ TEST(skips_what_is_no_line)
 
 TEST(tells_file_systems_apart)
 {
-	for (size_t i = 0; i < lengthof(same_cases); i++)
+	FOR_EACH(row, same_cases)
 	{
-		sp_mount_table *table = read_mounts(same_cases[i].kind);
-		const sp_mount *a = sp_mount_table_find(table, same_cases[i].a);
-		const sp_mount *b = sp_mount_table_find(table, same_cases[i].b);
+		sp_mount_table *table = read_mounts(row->kind);
+		const sp_mount *a = sp_mount_table_find(table, row->a);
+		const sp_mount *b = sp_mount_table_find(table, row->b);
 
-		if (sp_mount_same_filesystem(a, b) != same_cases[i].same ||
-			sp_mount_same_filesystem(b, a) != same_cases[i].same)
-			fail_msg("%s: %s and %s", same_cases[i].kind, same_cases[i].a,
-					 same_cases[i].b);
+		if (sp_mount_same_filesystem(a, b) != row->same ||
+			sp_mount_same_filesystem(b, a) != row->same)
+			fail_msg("%s: %s and %s", row->kind, row->a, row->b);
 		sp_mount_table_free(table);
 	}
 }

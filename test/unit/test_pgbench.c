@@ -74,21 +74,21 @@ append_statement(void *context, double latency_ms, int64_t failures, const char 
 
 TEST(reads_summaries)
 {
-	for (size_t i = 0; i < lengthof(summaries); i++)
+	FOR_EACH(row, summaries)
 	{
-		const sp_pgbench_summary *expected = &summaries[i].summary;
+		const sp_pgbench_summary *expected = &row->summary;
 		char		statements[4096] = "";
-		char	   *text = fixture_text("pgbench", summaries[i].text);
+		char	   *text = fixture_text("pgbench", row->text);
 		sp_pgbench_summary got;
 
 		if (sp_pgbench_parse_summary(text, &got, append_statement, statements) !=
-			summaries[i].understood || got.transactions != expected->transactions ||
+			row->understood || got.transactions != expected->transactions ||
 			got.failed != expected->failed || !same(got.tps, expected->tps) ||
 			!same(got.latency_mean_ms, expected->latency_mean_ms))
-			fail_msg("%s: %lld done, %lld failed, %g ms, %.9g tps", summaries[i].text,
+			fail_msg("%s: %lld done, %lld failed, %g ms, %.9g tps", row->text,
 					 (long long) got.transactions, (long long) got.failed, got.latency_mean_ms,
 					 got.tps);
-		assert_string_equal(statements, summaries[i].statements);
+		assert_string_equal(statements, row->statements);
 		free(text);
 	}
 }
@@ -116,16 +116,15 @@ static const struct
 
 TEST(reads_progress)
 {
-	for (size_t i = 0; i < lengthof(progress_lines); i++)
+	FOR_EACH(row, progress_lines)
 	{
-		const sp_pgbench_progress *expected = &progress_lines[i].expected;
+		const sp_pgbench_progress *expected = &row->expected;
 		sp_pgbench_progress got = {0, 0, 0};
 
-		if (sp_pgbench_parse_progress(progress_lines[i].line, &got) != (expected->seconds > 0) ||
+		if (sp_pgbench_parse_progress(row->line, &got) != (expected->seconds > 0) ||
 			!same(got.seconds, expected->seconds) || !same(got.tps, expected->tps) ||
 			!same(got.latency_ms, expected->latency_ms))
-			fail_msg("%s: %g s, %g tps, %g ms", progress_lines[i].line, got.seconds, got.tps,
-					 got.latency_ms);
+			fail_msg("%s: %g s, %g tps, %g ms", row->line, got.seconds, got.tps, got.latency_ms);
 	}
 }
 
@@ -161,9 +160,9 @@ static const struct
 /* In pieces of any size, each of its own length, so that reading behind it is noticed. */
 TEST(reads_logs)
 {
-	for (size_t i = 0; i < lengthof(logs); i++)
+	FOR_EACH(row, logs)
 	{
-		char	   *text = fixture_text("pgbench", logs[i].text);
+		char	   *text = fixture_text("pgbench", row->text);
 		size_t		length = strlen(text);
 
 		for (size_t piece = 1; piece <= 80; piece++)
@@ -182,8 +181,8 @@ TEST(reads_logs)
 				free(copy);
 			}
 			sp_pgbench_log_end_of_file(&log, &file);
-			if (log.latencies.ops != logs[i].done || log.unreadable != logs[i].unreadable ||
-				log.latencies.max_ns != logs[i].max_ns || log.latencies.sum_ns != logs[i].sum_ns)
+			if (log.latencies.ops != row->done || log.unreadable != row->unreadable ||
+				log.latencies.max_ns != row->max_ns || log.latencies.sum_ns != row->sum_ns)
 				fail_msg("%s, in pieces of %zu: %llu done, %llu unreadable, at most %llu ns", text,
 						 piece, (unsigned long long) log.latencies.ops,
 						 (unsigned long long) log.unreadable,

@@ -116,24 +116,24 @@ TEST(writes_unsynced_at_a_stretch)
 		uint64_t	counted;	/* percent */
 	}			rows[] = {{32, 1, 1250, 80}, {8, 1, 625, 80}, {32, 0.5, 20, 95}};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	FOR_EACH(row, rows)
 	{
 		const sp_result *result;
 		uint64_t	writes = 0;
 
 		plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
-		probe->duration_ns = rows[i].seconds * SECOND;
-		probe->duty_cycle = rows[i].duty_cycle;
+		probe->duration_ns = row->seconds * SECOND;
+		probe->duty_cycle = row->duty_cycle;
 		run_probe();
 		result = &probe->results[probe->ncases - 1];
 		assert_string_equal(probe->cases[probe->ncases - 1].test, "unsynced_write");
 		for (int k = 0; k < disk.nrecords; k++)
 			writes += disk.records[k].file == probe->cases[probe->ncases - 1].file;
-		assert_uint_in_range(writes, SP_UNSYNCED_ROUNDS * rows[i].writes * 99 / 100,
-							 SP_UNSYNCED_ROUNDS * (rows[i].writes + 1));
+		assert_uint_in_range(writes, SP_UNSYNCED_ROUNDS * row->writes * 99 / 100,
+							 SP_UNSYNCED_ROUNDS * (row->writes + 1));
 		assert_int_equal(result->series.n, SP_UNSYNCED_ROUNDS);
-		assert_uint_in_range(result->histogram.ops * 100 / writes, rows[i].counted - 2,
-							 rows[i].counted + 1);
+		assert_uint_in_range(result->histogram.ops * 100 / writes, row->counted - 2,
+							 row->counted + 1);
 		assert_true(probe->rounds[SP_SATURATED] > 2 * SP_UNSYNCED_ROUNDS);
 	}
 }
@@ -524,23 +524,22 @@ static const struct
 
 TEST(moves_as_the_wal_does)
 {
-	for (size_t i = 0; i < lengthof(position_cases); i++)
+	FOR_EACH(row, position_cases)
 	{
 		int			found = 0;
 
-		plan_suite(&sp_suite_wal, "fdatasync", position_cases[i].flush_size,
-				   position_cases[i].file_size * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fdatasync", row->flush_size, row->file_size * KILOBYTE);
 		probe->ncases = 2;		/* open_datasync and fdatasync, paced */
 		run_probe();
 		for (int k = 0; k < disk.nrecords && found < 6; k++)
 		{
 			const call_record *call = &disk.records[k];
-			const int  *expected = position_cases[i].writes[found % position_cases[i].nwrites];
+			const int  *expected = row->writes[found % row->nwrites];
 
 			if (call->file != 1 || call->call != PWRITE)
 				continue;
 			if (call->offset != expected[0] * KILOBYTE || call->size != expected[1] * KILOBYTE)
-				fail_msg("flush of %d, write %d: %lld at %lld", position_cases[i].flush_size,
+				fail_msg("flush of %d, write %d: %lld at %lld", row->flush_size,
 						 found, (long long) call->size, (long long) call->offset);
 			found++;
 		}

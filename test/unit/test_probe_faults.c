@@ -277,18 +277,18 @@ TEST(ends_when_every_file_fails)
 		{STREAM, PWRITE, 1}, {SEGMENTS, FSYNC, 1},
 	};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	FOR_EACH(row, rows)
 	{
-		plan_short_run(rows[i].plan, 0);
+		plan_short_run(row->plan, 0);
 		probe->duration_ns = 60 * SECOND;
-		disk.fail_call = rows[i].call;
-		disk.fail_at = rows[i].fail_at;
+		disk.fail_call = row->call;
+		disk.fail_at = row->fail_at;
 		disk.fail_errno = EIO;
 		disk.fails_on = true;
 		run_probe();
 		assert_true(disk.failed_file >= 0);
 		assert_true(probe->finished_ns - probe->started_ns < 20 * SECOND);
-		assert_uint_in_range(probe->rounds[SP_SATURATED], rows[i].plan == WAL, 1000);
+		assert_uint_in_range(probe->rounds[SP_SATURATED], row->plan == WAL, 1000);
 		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
 		for (int c = 0; c < probe->ncases; c++)
 		{

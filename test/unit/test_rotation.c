@@ -183,7 +183,7 @@ TEST(moves_after_whole_samples)
 		{3000, 3, 18, 0}, {7900, 2, 16, 0}, {8000, 1, 16, 0}, {20000, 1, 16, 0},
 	};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	FOR_EACH(row, rows)
 	{
 		const int64_t turn = 500 * MILLISECOND;
 		int			seen = 0;
@@ -192,12 +192,12 @@ TEST(moves_after_whole_samples)
 		keep_regime(SP_PACED);
 		/* five writes and three syncs are a round */
 		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] =
-			rows[i].round > 0 ? rows[i].round * 1000 / 8 : 10 * 1000;
-		probe->flush_interval_ns = rows[i].interval * 1000;
-		probe->duration_ns = (20 + 4 * rows[i].block) * 1000 *
-			(rows[i].round > 0 ? rows[i].round : rows[i].interval);
+			row->round > 0 ? row->round * 1000 / 8 : 10 * 1000;
+		probe->flush_interval_ns = row->interval * 1000;
+		probe->duration_ns = (20 + 4 * row->block) * 1000 *
+			(row->round > 0 ? row->round : row->interval);
 		run_probe();
-		assert_int_equal(rows[i].block % rows[i].sample, 0);
+		assert_int_equal(row->block % row->sample, 0);
 		read_blocks();
 		for (int b = 0; b + 1 < nblocks; b++)
 		{
@@ -205,18 +205,17 @@ TEST(moves_after_whole_samples)
 			int64_t		rounds = blocks[b].writes[1] - 1;
 
 			/* where a new turn begins there is one more */
-			if (rounds != rows[i].block &&
-				!(rounds == rows[i].block + 1 && disk.records[blocks[b].end - 1].at > turn))
-				fail_msg("every %d us, block %d: %d rounds", (int) rows[i].interval, b,
-						 (int) rounds);
-			seen += rounds == rows[i].block;
+			if (rounds != row->block &&
+				!(rounds == row->block + 1 && disk.records[blocks[b].end - 1].at > turn))
+				fail_msg("every %d us, block %d: %d rounds", (int) row->interval, b, (int) rounds);
+			seen += rounds == row->block;
 		}
 		assert_true(seen >= 1);
 		FOR_EACH_MEASURED(c)
 		{
 			const sp_series *series = &probe->results[c].series;
 
-			assert_int_equal(series->n, probe->rounds[SP_PACED] / rows[i].sample);
+			assert_int_equal(series->n, probe->rounds[SP_PACED] / row->sample);
 			assert_int_equal(series->n, probe->samples[SP_PACED]);
 		}
 	}

@@ -175,16 +175,16 @@ TEST(judges_the_kinds)
 		{false, false, {300, 100, 0}, NULL, NULL},
 	};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	FOR_EACH(row, rows)
 	{
-		plan(rows[i].recycle, rows[i].init_zero);
+		plan(row->recycle, row->init_zero);
 		disk.sd = 0.3;
 		disk.cost[FSYNC] = 2 * MILLISECOND;
 		for (int slot = 0; slot < segments->nslots; slot++)
-			disk.home_cost[slot] = rows[i].more_us[segments->slots[slot].kind] * 1000;
+			disk.home_cost[slot] = row->more_us[segments->slots[slot].kind] * 1000;
 		run_probe();
-		check_verdict("segment", rows[i].whole);
-		check_verdict("new_segment", rows[i].created);
+		check_verdict("segment", row->whole);
+		check_verdict("new_segment", row->created);
 		/* such differences are settled at the first look, after a quarter of the time */
 		assert_true(probe->done);
 		assert_uint_in_range(probe->finished_ns - probe->started_ns, 15 * SECOND, 16 * SECOND);

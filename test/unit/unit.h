@@ -53,6 +53,10 @@ main(void) \
 	return cmocka_run_group_tests(tests, set_up, tear_down); \
 }
 
+/* All rows of a table, one after the other. */
+#define FOR_EACH(row, table) \
+	for (const __typeof__(*(table)) *row = (table); row < (table) + lengthof(table); row++)
+
 /* The number of the next descriptor: it grows if one is left open. */
 static inline int
 lowest_free_descriptor(void)
