@@ -185,7 +185,8 @@ TEST(shares_its_time)
 			keep_regime(deciding);
 		probe->deciding = deciding;
 		probe->duty_cycle = duty_cycles[i / 4];
-		disk.cost[PWRITE] = 3 * MILLISECOND;	/* no rest within an interval */
+		/* no rest within an interval, and a long one after each move */
+		disk.cost[PWRITE] = disk.cost[FSYNC] = 3 * MILLISECOND;
 		run_probe();
 		slept = (double) disk.slept / (double) (probe->finished_ns - probe->started_ns);
 		if (fabs(slept - (1 - probe->duty_cycle)) > 0.005)
@@ -502,73 +503,62 @@ TEST(judges_nothing_without_a_current_method)
 /* Offsets and sizes of the first writes of one file, in kB; what follows repeats them. */
 static const struct
 {
+	const sp_suite *suite;
+	const char *test;			/* its first case is looked at */
 	int			flush_size;		/* bytes */
 	int			file_size;		/* kB */
 	int			nwrites;
 	int			writes[6][2];
 }			position_cases[] =
 {
-	{8192, 32, 4, {{0, 8}, {8, 8}, {16, 8}, {24, 8}}},
+	{&sp_suite_wal, "paced", 8192, 32, 4, {{0, 8}, {8, 8}, {16, 8}, {24, 8}}},
 	/* to 3000, 6000, 9000, 12000, 15000; 18000 does not fit */
-	{3000, 16, 5, {{0, 8}, {0, 8}, {0, 16}, {8, 8}, {8, 8}}},
-	{8193, 24, 2, {{0, 16}, {8, 16}}},
-	{12288, 32, 2, {{0, 16}, {8, 16}}},
-	{1, 8, 1, {{0, 8}}},
-	{32768, 32, 1, {{0, 32}}},
-	{40000, 32, 1, {{0, 32}}},
+	{&sp_suite_wal, "paced", 3000, 16, 5, {{0, 8}, {0, 8}, {0, 16}, {8, 8}, {8, 8}}},
+	{&sp_suite_wal, "paced", 8193, 24, 2, {{0, 16}, {8, 16}}},
+	{&sp_suite_wal, "paced", 12288, 32, 2, {{0, 16}, {8, 16}}},
+	{&sp_suite_wal, "paced", 1, 8, 1, {{0, 8}}},
+	{&sp_suite_wal, "paced", 32768, 32, 1, {{0, 32}}},
+	{&sp_suite_wal, "paced", 40000, 32, 1, {{0, 32}}},
 	/* one call, however long; 300000 is in the 37th page */
-	{300000, 1024, 3, {{0, 296}, {288, 304}, {584, 296}}},
-	{1048576, 2048, 2, {{0, 1024}, {1024, 1024}}},
-	{16777216, 16384, 1, {{0, 16384}}},
+	{&sp_suite_wal, "paced", 300000, 1024, 3, {{0, 296}, {288, 304}, {584, 296}}},
+	{&sp_suite_wal, "paced", 1048576, 2048, 2, {{0, 1024}, {1024, 1024}}},
+	{&sp_suite_wal, "paced", 16777216, 16384, 1, {{0, 16384}}},
+	/* the tool always writes at the beginning of the file */
+	{&sp_suite_pg_test_fsync, "one_write", 8192, 64, 1, {{0, 8}}},
+	{&sp_suite_pg_test_fsync, "two_writes", 8192, 64, 2, {{0, 8}, {8, 8}}},
+	{&sp_suite_pg_test_fsync, "non_write_descriptor", 8192, 64, 1, {{0, 8}}},
 };
 
-TEST(moves_as_the_wal_does)
+TEST(writes_where_the_server_and_the_tool_do)
 {
 	FOR_EACH(row, position_cases)
 	{
 		int			found = 0;
+		int			c = 0;
 
-		plan_suite(&sp_suite_wal, "fdatasync", row->flush_size, row->file_size * KILOBYTE);
-		probe->ncases = 2;		/* open_datasync and fdatasync, paced */
+		plan_suite(row->suite, "fdatasync", row->flush_size, row->file_size * KILOBYTE);
+		while (strcmp(probe->cases[c].test, row->test) != 0)
+			c++;
+		if (row->suite == &sp_suite_wal)
+			probe->ncases = 2;	/* open_datasync and fdatasync, paced */
 		run_probe();
 		for (int k = 0; k < disk.nrecords && found < 6; k++)
 		{
 			const call_record *call = &disk.records[k];
 			const int  *expected = row->writes[found % row->nwrites];
 
-			if (call->file != 1 || call->call != PWRITE)
+			if (call->file != probe->cases[c].file || call->call != PWRITE)
 				continue;
 			if (call->offset != expected[0] * KILOBYTE || call->size != expected[1] * KILOBYTE)
-				fail_msg("flush of %d, write %d: %lld at %lld", row->flush_size,
-						 found, (long long) call->size, (long long) call->offset);
+				fail_msg("row %d, write %d: %lld at %lld", (int) (row - position_cases), found,
+						 (long long) call->size, (long long) call->offset);
 			found++;
 		}
 		assert_int_equal(found, 6);
+		/* the lines that open and close make each call twice */
+		assert_true(row->suite == &sp_suite_wal || disk.calls[OPENAT] % 2 == 0);
+		assert_int_equal(disk.calls[OPENAT], disk.calls[CLOSE]);
 	}
-}
-
-/* The tool always writes at the beginning of the file. */
-TEST(writes_where_the_tool_does)
-{
-	int			next[SP_MAX_FILES] = {0};
-
-	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
-	run_probe();
-	for (int k = 0; k < disk.nrecords; k++)
-	{
-		const call_record *call = &disk.records[k];
-		const sp_test_case *test_case = &probe->cases[call->file];
-
-		assert_int_equal(test_case->file, call->file);	/* one case a file */
-		if (call->call != PWRITE)
-			continue;
-		assert_int_equal(call->size, test_case->write_size);
-		assert_int_equal(call->offset, next[call->file] * test_case->write_size);
-		next[call->file] = (next[call->file] + 1) % test_case->writes_per_sync;
-	}
-	/* the lines that open and close make each call twice */
-	assert_true(disk.calls[OPENAT] > 0 && disk.calls[OPENAT] % 2 == 0);
-	assert_int_equal(disk.calls[OPENAT], disk.calls[CLOSE]);
 }
 
 TEST_MAIN(set_up, tear_down)

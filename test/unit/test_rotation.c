@@ -350,36 +350,6 @@ TEST(uses_copies_where_there_is_time)
 	}
 }
 
-/* With a duty cycle, the syncs of a move are followed by their rest. */
-TEST(rests_after_a_move)
-{
-	static const double duty_cycles[] = {1, 0.5, 0.2};
-
-	for (size_t i = 0; i < lengthof(duty_cycles); i++)
-	{
-		int			moves = 0;
-
-		plan_rotation("fdatasync", false, 4 * SECOND);
-		keep_regime(SP_PACED);
-		probe->duty_cycle = duty_cycles[i];
-		run_probe();
-		read_blocks();
-		for (int b = 1; b + 1 < nblocks; b++)
-		{
-			/* each is synced, opened and closed */
-			const call_record *last = &disk.records[blocks[b].first + 3 * FILES - 1];
-			int64_t		busy = FILES * disk.cost[FSYNC];
-			int64_t		rest = (last + 1)->at - disk.cost[PWRITE] - last->at;
-			int64_t		owed = (int64_t) ((double) busy / duty_cycles[i]) - busy;
-
-			assert_true(last->cleans_up && (last + 1)->call == PWRITE);
-			assert_uint_in_range(rest, owed, owed + 100 * disk.tick);
-			moves++;
-		}
-		assert_true(moves > 3);
-	}
-}
-
 /* No sync of a move begins after the deadline. */
 TEST(moves_within_its_time)
 {

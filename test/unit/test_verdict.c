@@ -36,6 +36,9 @@
 /* A candidate; more of its members may follow its speed. */
 #define METHOD(its_name, ...) {.name = its_name, .speed = __VA_ARGS__}
 #define CURRENT(...) METHOD("fdatasync", __VA_ARGS__)
+#define FSYNC(...)		METHOD("fsync", __VA_ARGS__)
+#define THROUGH(...)	METHOD("fsync_writethrough", __VA_ARGS__)
+#define OPEN_SYNC(...)	METHOD("open_sync", __VA_ARGS__, OTHER_KIND)
 #define OTHER_KIND	.other_kind = true
 #define DATA_ONLY	.data_only = true
 #define SYNCS		.durable = SP_DURABLE_YES
@@ -75,138 +78,126 @@ typedef struct judge_case
 
 static const judge_case judge_cases[] = {
 	/* ---- switch */
-	{"faster", {CURRENT(QUIET), METHOD("fsync", FAST), METHOD("open_sync", SLOW, OTHER_KIND)},
-		SP_SWITCH, 1, 0.246,
+	{"faster", {CURRENT(QUIET), FSYNC(FAST), OPEN_SYNC(SLOW)}, SP_SWITCH, 1, 0.246,
 		.reason = "fsync takes 17 % less time per flush than fdatasync paced"},
-	{"one faster, a better one open", {CURRENT(QUIET), METHOD("fsync", FAST),
-		METHOD("fsync_writethrough", SPEED(1.3, 1.01, 1.6))}, SP_SWITCH, 1, 0.6,
-		.reason = "fsync takes 17 % less time per flush than fdatasync paced", .unsettled = true},
-	{"one faster, a worse one open", {CURRENT(QUIET), METHOD("fsync", FAST),
-		METHOD("fsync_writethrough", SPEED(1.1, 0.99, 1.2))}, SP_SWITCH, 1, 0.246,
-		.reason = "fsync takes 17 % less time per flush than fdatasync paced"},
+	{"one faster, a better one open", {CURRENT(QUIET), FSYNC(FAST), THROUGH(SPEED(1.3, 1.01, 1.6))},
+		SP_SWITCH, 1, 0.6, .reason = "fsync takes 17 % less time per flush than fdatasync paced",
+		.unsettled = true},
+	{"one faster, a worse one open", {CURRENT(QUIET), FSYNC(FAST), THROUGH(SPEED(1.1, 0.99, 1.2))},
+		SP_SWITCH, 1, 0.246, .reason = "fsync takes 17 % less time per flush than fdatasync paced"},
 	{"by more than the noise, which is above the margin", {CURRENT(SPEED(1, 1 / 1.15, 1.15)),
-		METHOD("fsync", FAST)}, SP_SWITCH, 1, 0.246,
+		FSYNC(FAST)}, SP_SWITCH, 1, 0.246,
 		.reason = "fsync takes 17 % less time per flush than fdatasync paced"},
 	{"the other kind, by more than the margin over the own one, which is faster, too",
-		{CURRENT(QUIET), METHOD("fsync", FAST),
-		METHOD("open_sync", SPEED(1.5, 1.45, 1.55), OTHER_KIND)}, SP_SWITCH, 2, 0.55,
+		{CURRENT(QUIET), FSYNC(FAST), OPEN_SYNC(SPEED(1.5, 1.45, 1.55))}, SP_SWITCH, 2, 0.55,
 		.reason = "open_sync takes 33 % less time per flush than fdatasync paced"},
-	{"the own kind, and the other one may be worth more", {CURRENT(QUIET), METHOD("fsync", FAST),
-		METHOD("open_sync", SPEED(1.3, 1.25, 1.35), OTHER_KIND)}, SP_SWITCH, 1, 0.35,
+	{"the own kind, and the other one may be worth more", {CURRENT(QUIET), FSYNC(FAST),
+		OPEN_SYNC(SPEED(1.3, 1.25, 1.35))}, SP_SWITCH, 1, 0.35,
 		.reason = "fsync takes 17 % less time per flush than fdatasync paced; open_sync gains at "
 		"most 17 % over the best method of the kind in use", .unsettled = true},
 	/* the one of the own kind is no alternative */
 	{"the other kind, and the own one has slow flushes", {CURRENT(QUIET, TAIL(1000, 1)),
-		METHOD("fsync", FAST, TAIL(1000, 40)),
-		METHOD("open_sync", FAST, OTHER_KIND, TAIL(1000, 1))}, SP_SWITCH, 2, 0.246,
-		.reason = "open_sync takes 17 % less time per flush than fdatasync paced; fsync is "
-		"faster, but 4.0 % of its rounds have a flush of more than five times the median (0.1 % "
-		"with fdatasync)"},
+		FSYNC(FAST, TAIL(1000, 40)), OPEN_SYNC(FAST, TAIL(1000, 1))}, SP_SWITCH, 2, 0.246,
+		.reason = "open_sync takes 17 % less time per flush than fdatasync paced; fsync is faster, "
+		"but 4.0 % of its rounds have a flush of more than five times the median (0.1 % with "
+		"fdatasync)"},
 	/* nor is one that does not sync */
 	{"the other kind, and the fastest of the own one does not sync", {CURRENT(QUIET, SYNCS),
-		METHOD("fsync", SPEED(5, 4, 6), SYNCS_NOT), METHOD("open_sync", FAST, OTHER_KIND)},
-		SP_SWITCH, 2, 0.246,
-		.reason = "open_sync takes 17 % less time per flush than fdatasync paced; syncs with "
-		"fsync do not reach the device"},
+		FSYNC(SPEED(5, 4, 6), SYNCS_NOT), OPEN_SYNC(FAST)}, SP_SWITCH, 2, 0.246,
+		.reason = "open_sync takes 17 % less time per flush than fdatasync paced; syncs with fsync "
+		"do not reach the device"},
 	/* ---- keep */
-	{"one equal, one not measured", {CURRENT(QUIET), METHOD("fsync", NONE),
-		METHOD("open_sync", EQUAL, OTHER_KIND)}, SP_KEEP, 0, 0.025,
-		.reason = "no other method that could be compared can gain more than 2.5 % over "
-		"fdatasync paced"},
-	{"one slower, two that do not sync", {CURRENT(QUIET, SYNCS), METHOD("fsync", SLOW),
-		METHOD("open_sync", FAST, OTHER_KIND, SYNCS_NOT),
-		METHOD("open_datasync", FAST, OTHER_KIND, SYNCS_NOT)}, SP_KEEP, 0, 0,
-		.words = {METHOD_WORDS},
-		.reason = "every other method that could be compared is slower than fdatasync paced; "
-		"time per flush: fsync +18 to +33 %; syncs with open_sync and open_datasync do not reach "
-		"the device"},
+	{"one equal, one not measured", {CURRENT(QUIET), FSYNC(NONE), OPEN_SYNC(EQUAL)}, SP_KEEP, 0,
+		0.025,
+		.reason = "no other method that could be compared can gain more than 2.5 % over fdatasync "
+		"paced"},
+	{"one slower, two that do not sync", {CURRENT(QUIET, SYNCS), FSYNC(SLOW),
+		OPEN_SYNC(FAST, SYNCS_NOT), METHOD("open_datasync", FAST, OTHER_KIND, SYNCS_NOT)}, SP_KEEP,
+		0, 0, .words = {METHOD_WORDS},
+		.reason = "every other method that could be compared is slower than fdatasync paced; time "
+		"per flush: fsync +18 to +33 %; syncs with open_sync and open_datasync do not reach the "
+		"device"},
 	{"perhaps faster, with more slow flushes", {CURRENT(QUIET, TAIL(1000, 1)),
-		METHOD("fsync", SPEED(1.04, 0.98, 1.1), TAIL(1000, 40))}, SP_KEEP, 0, 0.1,
+		FSYNC(SPEED(1.04, 0.98, 1.1), TAIL(1000, 40))}, SP_KEEP, 0, 0.1,
 		.reason = "no other method is worth a switch from fdatasync paced; fsync may be faster, "
 		"but 4.0 % of its rounds have a flush of more than five times the median (0.1 % with "
 		"fdatasync)"},
 	{"one faster with slow flushes, where the current one has none, one equal",
-		{CURRENT(QUIET, TAIL(1000, 0)), METHOD("fsync", FAST, TAIL(1000, 40)),
-		METHOD("fsync_writethrough", EQUAL, TAIL(1000, 0))}, SP_KEEP, 0, 0.246,
+		{CURRENT(QUIET, TAIL(1000, 0)), FSYNC(FAST, TAIL(1000, 40)), THROUGH(EQUAL, TAIL(1000, 0))},
+		SP_KEEP, 0, 0.246,
 		.reason = "no other method is worth a switch from fdatasync paced; fsync is faster, but "
 		"4.0 % of its rounds have a flush of more than five times the median (none with "
 		"fdatasync)"},
 	/* the own kind gains too little, and the other one too little over that */
 	{"the other kind gains something over the current one, little over the best of the own one",
-		{CURRENT(QUIET), METHOD("fsync", SPEED(1.03, 1.02, 1.04)),
-		METHOD("open_sync", SPEED(1.045, 1.03, 1.06), OTHER_KIND)}, SP_KEEP, 0, 0.06,
-		.reason = "no other method is worth a switch from fdatasync paced; open_sync gains at "
-		"most 4.0 % over the best method of the kind in use"},
+		{CURRENT(QUIET), FSYNC(SPEED(1.03, 1.02, 1.04)), OPEN_SYNC(SPEED(1.045, 1.03, 1.06))},
+		SP_KEEP, 0, 0.06,
+		.reason = "no other method is worth a switch from fdatasync paced; open_sync gains at most "
+		"4.0 % over the best method of the kind in use"},
 	{"the other kind is faster than the current one, slower than the best of the own one",
-		{CURRENT(QUIET), METHOD("fsync", SPEED(1.035, 1.03, 1.04)),
-		METHOD("open_sync", SPEED(1.02, 1.01, 1.028), OTHER_KIND)}, SP_KEEP, 0, 0.04,
+		{CURRENT(QUIET), FSYNC(SPEED(1.035, 1.03, 1.04)), OPEN_SYNC(SPEED(1.02, 1.01, 1.028))},
+		SP_KEEP, 0, 0.04,
 		.reason = "no other method can gain more than 4.0 % over fdatasync paced"},
 	/* ---- undecided */
-	{"may gain more", {CURRENT(QUIET), METHOD("fsync", MAYBE),
-		METHOD("open_sync", SLOW, OTHER_KIND)}, SP_UNDECIDED, 1, 0.075,
-		.reason = "fsync may still gain up to 7.5 % paced; a run about 5 times as long may "
-		"decide; the best choice so far is fsync"},
-	{"nearly clear: twice is the least", {CURRENT(QUIET),
-		METHOD("fsync", SPEED(1.12, 1.049, 1.2))}, SP_UNDECIDED, 1, 0.2,
-		.reason = "fsync may still gain up to 20 % paced; a run about 2 times as long may "
-		"decide; the best choice so far is fsync"},
-	{"20 times", {CURRENT(QUIET), METHOD("fsync", SPEED(1.02, 0.9, 1.161))}, SP_UNDECIDED, 0,
-		0.161,
-		.reason = "fsync may still gain up to 17 % paced; a run about 20 times as long may decide"},
-	{"more than 20 times", {CURRENT(QUIET), METHOD("fsync", SPEED(1.02, 0.9, 1.165))},
-		SP_UNDECIDED, 0, 0.165,
+	{"may gain more", {CURRENT(QUIET), FSYNC(MAYBE), OPEN_SYNC(SLOW)}, SP_UNDECIDED, 1, 0.075,
+		.reason = "fsync may still gain up to 7.5 % paced; a run about 5 times as long may decide; "
+		"the best choice so far is fsync"},
+	{"nearly clear: twice is the least", {CURRENT(QUIET), FSYNC(SPEED(1.12, 1.049, 1.2))},
+		SP_UNDECIDED, 1, 0.2,
+		.reason = "fsync may still gain up to 20 % paced; a run about 2 times as long may decide; "
+		"the best choice so far is fsync"},
+	{"20 times", {CURRENT(QUIET), FSYNC(SPEED(1.02, 0.9, 1.161))}, SP_UNDECIDED, 0, 0.161,
+		.reason = "fsync may still gain up to 17 % paced; a run about 20 times as long may "
+		"decide"},
+	{"more than 20 times", {CURRENT(QUIET), FSYNC(SPEED(1.02, 0.9, 1.165))}, SP_UNDECIDED, 0, 0.165,
 		.reason = "fsync may still gain up to 17 % paced; only a far longer run, or one at a "
 		"quieter time, may decide"},
-	{"on the margin", {CURRENT(QUIET), METHOD("fsync", SPEED(1.05, 0.99, 1.1))}, SP_UNDECIDED, 1,
-		0.1,
+	{"on the margin", {CURRENT(QUIET), FSYNC(SPEED(1.05, 0.99, 1.1))}, SP_UNDECIDED, 1, 0.1,
 		.reason = "fsync may still gain up to 10 % paced; only a far longer run, or one at a "
 		"quieter time, may decide; the best choice so far is fsync"},
-	{"one has no interval", {CURRENT(QUIET), METHOD("fsync", FEW(1.5)),
-		METHOD("fsync_writethrough", MAYBE)}, SP_UNDECIDED, 2, NAN,
-		.reason = "fsync may gain any amount paced; fsync_writethrough may still gain up to 7.5 "
-		"%; a longer run may decide; the best choice so far is fsync_writethrough"},
+	{"one has no interval", {CURRENT(QUIET), FSYNC(FEW(1.5)), THROUGH(MAYBE)}, SP_UNDECIDED, 2, NAN,
+		.reason = "fsync may gain any amount paced; fsync_writethrough may still gain up to 7.5 %; "
+		"a longer run may decide; the best choice so far is fsync_writethrough"},
 	{"the other kind may gain over the best of two", {CURRENT(QUIET),
-		METHOD("fsync", SPEED(1.03, 1.02, 1.04)),
-		METHOD("fsync_writethrough", SPEED(1.02, 1.01, 1.025)),
-		METHOD("open_sync", SPEED(1.1, 1.08, 1.12), OTHER_KIND)}, SP_UNDECIDED, 1, 0.12,
+		FSYNC(SPEED(1.03, 1.02, 1.04)), THROUGH(SPEED(1.02, 1.01, 1.025)),
+		OPEN_SYNC(SPEED(1.1, 1.08, 1.12))}, SP_UNDECIDED, 1, 0.12,
 		.reason = "open_sync may still gain up to 9.9 % paced over the best method of the kind in "
 		"use; a run about 3 times as long may decide; the best choice so far is fsync"},
 	/* the other kind gains 12 % over the current one, 2 % over the own one: that tells how long */
 	{"both kinds may gain: the other one over the own one", {CURRENT(QUIET),
-		METHOD("fsync", SPEED(1.10, 1.045, 1.158)),
-		METHOD("open_sync", SPEED(1.122, 1.10, 1.145), OTHER_KIND)}, SP_UNDECIDED, 1, 0.158,
+		FSYNC(SPEED(1.10, 1.045, 1.158)), OPEN_SYNC(SPEED(1.122, 1.10, 1.145))}, SP_UNDECIDED, 1,
+		0.158,
 		.reason = "fsync may still gain up to 16 % paced; open_sync may still gain up to 9.6 % "
-		"over the best method of the kind in use; a run about 7 times as long may decide; the "
-		"best choice so far is fsync"},
-	{"likely slow flushes", {CURRENT(QUIET, TAIL(15, 0)), METHOD("fsync", FAST, TAIL(15, 2))},
-		SP_UNDECIDED, 0, 0.246,
+		"over the best method of the kind in use; a run about 7 times as long may decide; the best "
+		"choice so far is fsync"},
+	{"likely slow flushes", {CURRENT(QUIET, TAIL(15, 0)), FSYNC(FAST, TAIL(15, 2))}, SP_UNDECIDED,
+		0, 0.246,
 		.reason = "fsync gains more than the margin of 5.0 % paced, but 2 of its 15 rounds had a "
-		"slow flush (0 of 15 with fdatasync), which may be chance; a run about 5 times as long "
-		"may decide"},
+		"slow flush (0 of 15 with fdatasync), which may be chance; a run about 5 times as long may "
+		"decide"},
 	{"alone", {CURRENT(QUIET)}, SP_UNDECIDED, 0, NAN,
 		.reason = "nothing could be compared with fdatasync"},
 	/* ---- unsafe */
-	{"not durable: another one is", {CURRENT(QUIET, SYNCS_NOT), METHOD("fsync", SLOW, SYNCS),
-		METHOD("fsync_writethrough", FAST)}, SP_UNSAFE, 1, NAN,
-		.reason = "syncs with fdatasync do not reach the device; fsync is the fastest method "
-		"whose syncs do"},
-	{"not durable: the fastest of those that are", {CURRENT(QUIET, SYNCS_NOT),
-		METHOD("fsync", SLOW, SYNCS), METHOD("fsync_writethrough", EQUAL, NO_CACHE),
-		METHOD("open_sync", SLOW, OTHER_KIND, SYNCS)}, SP_UNSAFE, 2, NAN,
-		.reason = "syncs with fdatasync do not reach the device; fsync_writethrough is the "
-		"fastest method whose syncs do"},
+	{"not durable: another one is", {CURRENT(QUIET, SYNCS_NOT), FSYNC(SLOW, SYNCS), THROUGH(FAST)},
+		SP_UNSAFE, 1, NAN,
+		.reason = "syncs with fdatasync do not reach the device; fsync is the fastest method whose "
+		"syncs do"},
+	{"not durable: the fastest of those that are", {CURRENT(QUIET, SYNCS_NOT), FSYNC(SLOW, SYNCS),
+		THROUGH(EQUAL, NO_CACHE), OPEN_SYNC(SLOW, SYNCS)}, SP_UNSAFE, 2, NAN,
+		.reason = "syncs with fdatasync do not reach the device; fsync_writethrough is the fastest "
+		"method whose syncs do"},
 	{"not durable: the own kind first", {CURRENT(QUIET, SYNCS_NOT),
-		METHOD("open_datasync", FAST, OTHER_KIND, SYNCS), METHOD("fsync", SLOW, SYNCS),
-		METHOD("open_sync", FAST, OTHER_KIND, SYNCS)}, SP_UNSAFE, 2, NAN,
+		METHOD("open_datasync", FAST, OTHER_KIND, SYNCS), FSYNC(SLOW, SYNCS),
+		OPEN_SYNC(FAST, SYNCS)}, SP_UNSAFE, 2, NAN,
 		.reason = "syncs with fdatasync do not reach the device; fsync is the fastest method of "
 		"its kind whose syncs do"},
-	{"fsync off", {CURRENT(QUIET, SYNCS_NOT), METHOD("fsync", FAST, SYNCS)}, SP_UNSAFE, 0, NAN,
+	{"fsync off", {CURRENT(QUIET, SYNCS_NOT), FSYNC(FAST, SYNCS)}, SP_UNSAFE, 0, NAN,
 		.reason = "fsync is off: this server syncs nothing", .fsync_off = true},
-	{"nothing is known to sync", {CURRENT(QUIET, SYNCS_NOT), METHOD("fsync", FAST),
-		METHOD("open_sync", FAST, OTHER_KIND, SYNCS_NOT)}, SP_UNSAFE, -1, NAN,
-		.reason = "syncs with fdatasync do not reach the device (tmpfs is in memory); no method "
-		"is known whose syncs do: change the storage, not the setting",
-		.words = {METHOD_WORDS, .syncs_nothing = "tmpfs is in memory", .load = "WAL is busy"}},
+	{"nothing is known to sync", {CURRENT(QUIET, SYNCS_NOT), FSYNC(FAST),
+		OPEN_SYNC(FAST, SYNCS_NOT)}, SP_UNSAFE, -1, NAN,
+		.reason = "syncs with fdatasync do not reach the device (tmpfs is in memory); no method is "
+		"known whose syncs do: change the storage, not the setting", .words = {METHOD_WORDS,
+		.syncs_nothing = "tmpfs is in memory", .load = "WAL is busy"}},
 	/* ---- values, by the time of a commit or the rate of commits */
 	{"a value: time", {METHOD("0", QUIET), METHOD("1000", FAST)}, SP_SWITCH, 1, 0.246,
 		VALUES(.other = others),
@@ -214,8 +205,8 @@ static const judge_case judge_cases[] = {
 		"1000 us -20 to -13 %; commits per second: 1000 us +10 to +20 %"},
 	{"a value: rate", {METHOD("0", QUIET), METHOD("1000", FAST)}, SP_SWITCH, 1, 0.246,
 		VALUES(.other = others, .rate = true),
-		.reason = "with 1000 us there are 20 % more commits per second than with 0 us; commits "
-		"per second: 1000 us +15 to +25 %; time per commit: 1000 us -17 to -9.1 %"},
+		.reason = "with 1000 us there are 20 % more commits per second than with 0 us; commits per "
+		"second: 1000 us +15 to +25 %; time per commit: 1000 us -17 to -9.1 %"},
 	{"a value: time without the rate", {METHOD("0", QUIET), METHOD("1000", FAST)}, SP_SWITCH, 1,
 		0.246, VALUES(.other = few),
 		.reason = "with 1000 us a commit takes 17 % less time than with 0 us; time per commit: "
@@ -229,67 +220,62 @@ static const judge_case judge_cases[] = {
 		.reason = "every other value is slower than 0 us; commits per second: 1000 us -25 to -15 "
 		"%, 5000 us -80 to -60 %"},
 	{"open: rate, with a better one", {METHOD("off", QUIET),
-		METHOD("lz4", SPEED(1.04, 0.98, 1.10))}, SP_UNDECIDED, 1, 0.1,
-		.words = {.values = true, .unit = "", .when = "", .samples = 100, .rate = true},
+		METHOD("lz4", SPEED(1.04, 0.98, 1.10))}, SP_UNDECIDED, 1, 0.1, .words = {.values = true,
+		.unit = "", .when = "", .samples = 100, .rate = true},
 		.reason = "lz4 may still gain up to 10 %; commits per second: lz4 -2.0 to +10 %; only a "
 		"far longer run, or one at a quieter time, may decide; the best choice so far is lz4"},
 	{"doubt: noise", {METHOD("0", SPEED(1, 1 / 1.3, 1.3)), METHOD("1000", FAST)}, SP_UNDECIDED, 1,
 		0.246, VALUES(),
-		.reason = "1000 us gains more than the margin of 5.0 %, but 0 us differs from itself by "
-		"up to 30 %; time per commit: 1000 us -20 to -13 %; a run about 2 times as long may "
-		"decide; the best choice so far is 1000 us"},
+		.reason = "1000 us gains more than the margin of 5.0 %, but 0 us differs from itself by up "
+		"to 30 %; time per commit: 1000 us -20 to -13 %; a run about 2 times as long may decide; "
+		"the best choice so far is 1000 us"},
 	{"doubt: no control", {METHOD("0", NONE), METHOD("1000", FAST)}, SP_UNDECIDED, 1, 0.246,
 		VALUES(),
 		.reason = "1000 us gains more than the margin of 5.0 %, but the control, 0 us against "
-		"itself, was not measured; time per commit: 1000 us -20 to -13 %; a longer run may "
-		"decide; the best choice so far is 1000 us"},
+		"itself, was not measured; time per commit: 1000 us -20 to -13 %; a longer run may decide; "
+		"the best choice so far is 1000 us"},
 	/* ---- when nothing can be told */
-	{"15 rounds, methods", {CURRENT(FEW(1)), METHOD("fsync", FEW(1.5))}, SP_UNDECIDED, 0, NAN,
+	{"15 rounds, methods", {CURRENT(FEW(1)), FSYNC(FEW(1.5))}, SP_UNDECIDED, 0, NAN,
 		.words = {.unit = "", .when = " back to back", .samples = 15, .load = "WAL is busy"},
 		.reason = "too few rounds to compare: 15 of 16; a longer run may decide; WAL is busy"},
-	{"nothing compared, few rounds", {CURRENT(FEW(1)), METHOD("fsync", NONE)}, SP_UNDECIDED, 0,
-		NAN, .words = {.unit = "", .when = " back to back", .samples = 15},
+	{"nothing compared, few rounds", {CURRENT(FEW(1)), FSYNC(NONE)}, SP_UNDECIDED, 0, NAN,
+		.words = {.unit = "", .when = " back to back", .samples = 15},
 		.reason = "nothing could be compared with fdatasync"},
 	/* ---- percentages */
-	{"tenths below 10 %, none above", {CURRENT(QUIET), METHOD("fsync", SPEED(0.95, 0.903, 0.9995)),
-		METHOD("fsync_writethrough", SPEED(0.9, 0.8, 0.9095))}, SP_KEEP, 0, 0,
-		.words = {METHOD_WORDS},
+	{"tenths below 10 %, none above", {CURRENT(QUIET), FSYNC(SPEED(0.95, 0.903, 0.9995)),
+		THROUGH(SPEED(0.9, 0.8, 0.9095))}, SP_KEEP, 0, 0, .words = {METHOD_WORDS},
 		.reason = "every other method is slower than fdatasync paced; time per flush: fsync +0.1 "
 		"to +11 %, fsync_writethrough +10 to +25 %"},
-	{"at least a tenth", {CURRENT(QUIET), METHOD("fsync", SPEED(1, 0.99999, 1.00001))}, SP_KEEP, 0,
-		0.00001, .words = {METHOD_WORDS},
-		.reason = "no other method can gain more than 0.1 % over fdatasync paced; time per "
-		"flush: fsync -0.1 to +0.1 %"},
-	{"a bound that is rounded up", {CURRENT(QUIET), METHOD("fsync", SPEED(1.01, 0.99, 1.0301))},
-		SP_KEEP, 0, 0.0301, .words = {METHOD_WORDS},
-		.reason = "no other method can gain more than 3.1 % over fdatasync paced; time per "
-		"flush: fsync -2.9 to +1.0 %"},
+	{"at least a tenth", {CURRENT(QUIET), FSYNC(SPEED(1, 0.99999, 1.00001))}, SP_KEEP, 0, 0.00001,
+		.words = {METHOD_WORDS},
+		.reason = "no other method can gain more than 0.1 % over fdatasync paced; time per flush: "
+		"fsync -0.1 to +0.1 %"},
+	{"a bound that is rounded up", {CURRENT(QUIET), FSYNC(SPEED(1.01, 0.99, 1.0301))}, SP_KEEP, 0,
+		0.0301, .words = {METHOD_WORDS},
+		.reason = "no other method can gain more than 3.1 % over fdatasync paced; time per flush: "
+		"fsync -2.9 to +1.0 %"},
 	/* ---- the best choice while there is no proof */
 	/* the expected gain must be more than 1 % */
-	{"a gain of 0.9 %, known well", {CURRENT(QUIET), METHOD("fsync", WITH_ERROR(1.009, 0.001)),
-		METHOD("fsync_writethrough", WITH_ERROR(1, 0.1))}, BEST(0)},
-	{"a gain of 1.1 %, known well", {CURRENT(QUIET), METHOD("fsync", WITH_ERROR(1.011, 0.001)),
-		METHOD("fsync_writethrough", WITH_ERROR(1, 0.1))}, BEST(1)},
+	{"a gain of 0.9 %, known well", {CURRENT(QUIET), FSYNC(WITH_ERROR(1.009, 0.001)),
+		THROUGH(WITH_ERROR(1, 0.1))}, BEST(0)},
+	{"a gain of 1.1 %, known well", {CURRENT(QUIET), FSYNC(WITH_ERROR(1.011, 0.001)),
+		THROUGH(WITH_ERROR(1, 0.1))}, BEST(1)},
 	/* the larger the error, the more it is drawn towards none: 1.1 % becomes 0.98 % */
-	{"a gain of 1.1 %, known less well",
-		{CURRENT(QUIET), METHOD("fsync", WITH_ERROR(1.011, 0.035))}, BEST(0)},
-	{"a large gain, known badly",
-		{CURRENT(QUIET), METHOD("fsync", WITH_ERROR(1.2, 0.09))}, BEST(1)},
-	{"a large gain, known badly, and a smaller one, known well",
-		{CURRENT(QUIET), METHOD("fsync", WITH_ERROR(1.2, 0.09)),
-			METHOD("fsync_writethrough", SPEED(1.15, 1.02, 1.16))}, BEST(2)},
+	{"a gain of 1.1 %, known less well", {CURRENT(QUIET), FSYNC(WITH_ERROR(1.011, 0.035))},
+		BEST(0)},
+	{"a large gain, known badly", {CURRENT(QUIET), FSYNC(WITH_ERROR(1.2, 0.09))}, BEST(1)},
+	{"a large gain, known badly, and a smaller one, known well", {CURRENT(QUIET),
+		FSYNC(WITH_ERROR(1.2, 0.09)), THROUGH(SPEED(1.15, 1.02, 1.16))}, BEST(2)},
 	/* the chance of a loss of more than 1 % must be at most a tenth */
-	{"5 % and an error of 2 %",
-		{CURRENT(QUIET), METHOD("fsync", WITH_ERROR(1.05, 0.02))}, BEST(1)},
-	{"5 % and an error of 5 %",
-		{CURRENT(QUIET), METHOD("fsync", WITH_ERROR(1.05, 0.05))}, BEST(0)},
+	{"5 % and an error of 2 %", {CURRENT(QUIET), FSYNC(WITH_ERROR(1.05, 0.02))}, BEST(1)},
+	{"5 % and an error of 5 %", {CURRENT(QUIET), FSYNC(WITH_ERROR(1.05, 0.05))}, BEST(0)},
 	/* the default of the platform needs no odds, but must not seem slower */
-	{"data only, hardly faster, known badly", {METHOD("fsync", QUIET),
+	{"data only, hardly faster, known badly", {FSYNC(QUIET),
 		METHOD("fdatasync", WITH_ERROR(1.001, 0.1), DATA_ONLY)}, BEST(1)},
-	{"data only, seems slower", {METHOD("fsync", QUIET),
+	{"data only, seems slower", {FSYNC(QUIET),
 		METHOD("fdatasync", WITH_ERROR(0.999, 0.1), DATA_ONLY)}, BEST(0)},
-	{"data only, and the current one is, too",
-		{CURRENT(QUIET, DATA_ONLY), METHOD("fsync", WITH_ERROR(1.03, 0.05), DATA_ONLY)}, BEST(0)},
+	{"data only, and the current one is, too", {CURRENT(QUIET, DATA_ONLY),
+		FSYNC(WITH_ERROR(1.03, 0.05), DATA_ONLY)}, BEST(0)},
 };
 
 static const sp_words method_words = {METHOD_WORDS};
