@@ -28,7 +28,7 @@ our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
 	sleep probe_cluster cron_conf write_file build_directory add_standby add_tablespace
 	has_other_strings prepared_filesystems sql messages run_sql reload_with session verbose_session
 	start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
-	wait_active wait_running probe_files pgbench_children
+	wait_active wait_running probe_files server_processes pgbench_children
 	pgbench_sql workload_call workload_schemas let_runs_count leftovers nothing_left
 	start_trial restored_ok auto_settings descriptors signal_backend signal_client
 	kill_process kill_postmaster stop_smartly client_told_ok seed_random fails_ok
