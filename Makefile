@@ -102,8 +102,8 @@ $(FOLDERS):
 # the objects of this extension, and its own functions instead of some system calls;
 # the other library is preloaded into a server.
 
-TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/child_process.o storage/zfs_tools.o \
-	engine/storage/zfs.o engine/text/text.o)
+TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/arguments.o common/child_process.o \
+	storage/zfs_tools.o engine/storage/zfs.o engine/text/text.o)
 
 ifeq ($(PORTNAME)$(TAP_TESTS),linux1)
 installcheck: $(TEST_MODULE).so $(FAULT_LIBRARY).so

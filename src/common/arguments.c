@@ -140,18 +140,6 @@ sp_postmaster_line(int n)
 	return found;
 }
 
-/*
- * Is a smart shutdown in progress?  Sessions are not told, but the last line of
- * postmaster.pid says so.
- */
-static bool
-server_is_stopping(void)
-{
-	char	   *status = sp_postmaster_line(0);
-
-	return status && strncmp(status, "stopping", strlen("stopping")) == 0;
-}
-
 /* A session that only sleeps does not notice that its client has gone. */
 void
 sp_check_client(void)
@@ -178,13 +166,15 @@ sp_pause(long ms, const char *wait_event)
 void
 sp_check_circumstances(const char *verb)
 {
+	/* sessions are not told of a smart shutdown, but this says so */
+	const char *status = sp_postmaster_line(0);
 	const char *why = NULL;
 
 	if (!IsUnderPostmaster)
 		why = "The server runs in single-user mode.";
 	else if (IsParallelWorker())
 		why = "This is a parallel worker.";
-	else if (server_is_stopping())
+	else if (status && strncmp(status, "stopping", strlen("stopping")) == 0)
 		why = "The server is shutting down.";
 	if (why)
 		ereport(ERROR,

@@ -28,10 +28,9 @@
 
 #include "miscadmin.h"
 #include "storage/ipc.h"
-#include "storage/latch.h"
+#include "utils/wait_event.h"
 
 #include "common/common.h"
-#include "compat.h"
 #include "engine/text/text.h"
 
 /* A program that has to end gets SIGKILL, and is abandoned after this. */
@@ -67,7 +66,6 @@ static void
 become_program(const sp_child_program *program, const int *outputs)
 {
 	struct sigaction action = {0};
-	const char *words;
 	sigset_t	none;
 
 #ifdef PR_SET_PDEATHSIG
@@ -94,10 +92,7 @@ become_program(const sp_child_program *program, const int *outputs)
 	if (program->in_child)
 		program->in_child(program->context);
 	(void) execve(program->path, program->argv, program->envp);
-	words = strerror(errno);
-	if (write(STDERR_FILENO, "could not be executed: ", 23) < 0 ||
-		write(STDERR_FILENO, words, strlen(words)) < 0)
-		_exit(CANNOT_EXECUTE);
+	(void) dprintf(STDERR_FILENO, "could not be executed: %s", strerror(errno));
 	_exit(CANNOT_EXECUTE);
 }
 
@@ -155,8 +150,7 @@ sp_child_start(sp_child *child, const sp_child_program *program)
 {
 	int			outputs[2];
 
-	*child = (sp_child) {.timeout_ms = program->timeout_ms};
-	child->starts_others = program->starts_others;
+	*child = (sp_child) {.program = *program};
 	for (int i = 0; i < 2; i++)
 	{
 		child->files[i] = OpenTemporaryFile(false);
@@ -223,8 +217,8 @@ sp_child_has_ended(sp_child *child)
 	child->timed_out = ended == 0;
 	child->succeeded = ended > 0 && status == 0;
 	if (child->timed_out)
-		child->ending = psprintf("did not end within %g s%s", child->timeout_ms / 1000.0,
-								 ends_by_kill(child->pid, child->starts_others) ? "" :
+		child->ending = psprintf("did not end within %g s%s", child->program.timeout_ms / 1000.0,
+								 ends_by_kill(child->pid, child->program.starts_others) ? "" :
 								 ", nor when it was killed");
 	else if (ended < 0)
 		child->ending = psprintf("could not be waited for: %m");
@@ -241,7 +235,7 @@ void
 sp_child_end(sp_child *child)
 {
 	if (child->runs)
-		(void) ends_by_kill(child->pid, child->starts_others);
+		(void) ends_by_kill(child->pid, child->program.starts_others);
 	child->runs = false;
 	for (int i = 0; i < 2; i++)
 	{
@@ -262,16 +256,13 @@ end_child(int code pg_attribute_unused(), Datum arg)
 void
 sp_child_run(sp_child *child, const sp_child_program *program)
 {
-	uint32		wait_event = sp_wait_event_new("SyncProbeChild");
 	bool		has_ended = false;
 
 	sp_child_start(child, program);
 	PG_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(child));
 	while (!has_ended)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
-						 wait_event);
-		ResetLatch(MyLatch);
+		sp_pause(POLL_MS, "SyncProbeChild");
 		has_ended = sp_child_has_ended(child);
 
 		/*

@@ -40,8 +40,7 @@ typedef struct sp_child_program
 /* A program that runs or has ended. */
 struct sp_child
 {
-	int			timeout_ms;		/* see sp_child_program */
-	bool		starts_others;
+	sp_child_program program;
 	pid_t		pid;
 	bool		runs;
 	File		files[2];		/* its outputs; 0: closed */

@@ -30,13 +30,6 @@
 
 /* ----------------------------------------------------------------- counters */
 
-/* With open_*, every write is a flush, and the server counts no syncs. */
-static bool
-writes_are_flushes(void)
-{
-	return strncmp(GetConfigOption("wal_sync_method", false, false), "open_", strlen("open_")) == 0;
-}
-
 void
 sp_first_row(double *columns, int n)
 {
@@ -69,7 +62,10 @@ sp_wal_statistics_read(sp_wal_statistics *statistics)
 double
 sp_wal_statistics_flushes(const sp_wal_statistics *statistics)
 {
-	return writes_are_flushes() ? statistics->writes : statistics->syncs;
+	const char *method = GetConfigOption("wal_sync_method", false, false);
+
+	/* with open_*, every write is a flush, and the server counts no syncs */
+	return strncmp(method, "open_", strlen("open_")) == 0 ? statistics->writes : statistics->syncs;
 }
 
 /* Not if they were reset in between, or if it was a standby. */

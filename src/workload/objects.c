@@ -66,14 +66,6 @@ sp_schema_drop_leftovers(void)
 	return pg_strtoint32(linitial(dropped));
 }
 
-/* 32 random bits: a collision with one of a few leftovers is very unlikely. */
-static void
-name_schema(sp_workload_run *run)
-{
-	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x",
-			 pg_prng_uint32(&pg_global_prng_state));
-}
-
 /* ---------------------------------------------------------------- what is run */
 
 /* One implicit transaction: a schema without its comment would never be dropped. */
@@ -148,7 +140,9 @@ void
 sp_workload_make(sp_workload_run *run)
 {
 	sp_pgbench_find(run);
-	name_schema(run);
+	/* 32 random bits: a collision with one of a few leftovers is very unlikely */
+	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x",
+			 pg_prng_uint32(&pg_global_prng_state));
 	sp_temp_directory_make(run->directory);
 	prepare_scripts(run);
 	drop_own_leftovers(run);

@@ -50,7 +50,7 @@ typedef struct output_reader
 	sp_pgbench_result *result;
 	double		next_notice;	/* in seconds */
 	sp_pgbench_log_file *log_files; /* one for each thread */
-	int		   *log_fds;		/* -1 before it is opened */
+	int		   *log_fds;		/* 0 or negative before it is opened */
 } output_reader;
 
 /* --------------------------------------------------------------------- errors */
@@ -118,31 +118,24 @@ sp_pgbench_complain(int elevel, const sp_workload_run *run, const sp_child *chil
 /* ------------------------------------------------------------------ its output */
 
 static void
-note_progress(output_reader *state, const sp_pgbench_progress *progress)
-{
-	appendBinaryStringInfo(&state->result->second_tps, (const char *) &progress->tps,
-						   sizeof(double));
-	if (progress->seconds < state->next_notice)
-		return;
-	state->next_notice = progress->seconds - 0.5 + Max(1, progress->seconds / NOTICES_OF_THE_PAST);
-	ereport(NOTICE,
-			(errmsg("%s in %s: %.0f s, %.0f transactions/s%s",
-					NameStr(state->run->workload.name), NameStr(state->run->tablespace),
-					progress->seconds, progress->tps,
-					isnan(progress->latency_ms) ? "" :
-					psprintf(", latency %.3f ms", progress->latency_ms))));
-}
-
-static void
 read_progress_lines(output_reader *state, sp_child *child)
 {
 	char	   *lines = sp_child_new_lines(child);
-	sp_pgbench_progress progress;
+	sp_pgbench_progress now;
 
 	for (char *next = lines; next;)
 	{
-		if (sp_pgbench_parse_progress(strsep(&next, "\n"), &progress))
-			note_progress(state, &progress);
+		if (!sp_pgbench_parse_progress(strsep(&next, "\n"), &now))
+			continue;
+		appendBinaryStringInfo(&state->result->second_tps, (const char *) &now.tps, sizeof(double));
+		if (now.seconds < state->next_notice)
+			continue;
+		state->next_notice = now.seconds - 0.5 + Max(1, now.seconds / NOTICES_OF_THE_PAST);
+		ereport(NOTICE,
+				(errmsg("%s in %s: %.0f s, %.0f transactions/s%s",
+						NameStr(state->run->workload.name), NameStr(state->run->tablespace),
+						now.seconds, now.tps, isnan(now.latency_ms) ? "" :
+						psprintf(", latency %.3f ms", now.latency_ms))));
 	}
 	pfree(lines);
 }
@@ -220,7 +213,7 @@ read_meanwhile(void *context, sp_child *child)
 	{
 		ssize_t		got;
 
-		if (state->log_fds[i] < 0)
+		if (state->log_fds[i] <= 0)
 			open_log_file(state, child->pid, i);
 		got = read(state->log_fds[i], buffer, sizeof(buffer));
 		if (got > 0)
@@ -239,7 +232,7 @@ check_log(output_reader *state)
 	for (int i = 0; i < state->run->threads; i++)
 	{
 		sp_pgbench_log_end_of_file(log, &state->log_files[i]);
-		if (state->log_fds[i] >= 0)
+		if (state->log_fds[i] > 0)
 			(void) CloseTransientFile(state->log_fds[i]);
 	}
 	if (log->unreadable > 0 || log->latencies.ops != (uint64_t) state->result->summary.transactions)
@@ -289,7 +282,7 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 		.run = run,
 		.result = result,
 		.log_files = palloc0(run->threads * sizeof(sp_pgbench_log_file)),
-		.log_fds = palloc(run->threads * sizeof(int))
+		.log_fds = palloc0(run->threads * sizeof(int))
 	};
 	sp_child_program program = {
 		.path = run->pgbench,
@@ -304,7 +297,6 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 	};
 	sp_child	child;
 
-	memset(state.log_fds, -1, run->threads * sizeof(int));
 	initStringInfo(&result->second_tps);
 	result->statements = makeStringInfo();
 	sp_jsonb_begin(result->statements, NULL, '[');

@@ -57,11 +57,13 @@ own_host(void)
 
 /* -------------------------------------------------------------- the program */
 
-static void
-find_program(char *path)
+void
+sp_pgbench_find(sp_workload_run *run)
 {
+	char	   *path = run->pgbench;
 	struct stat status;
 
+	run->host = own_host();
 	if (sp_pgbench_directory && sp_pgbench_directory[0] != '\0')
 		snprintf(path, MAXPGPATH, "%s", sp_pgbench_directory);
 	else
@@ -77,13 +79,6 @@ find_program(char *path)
 				 errdetail("It must exist, and the operating system user of the server must be able to execute it."),
 				 errhint("Install the package that contains pgbench for PostgreSQL %d, or set pg_sync_probe.pgbench_directory.",
 						 PG_VERSION_NUM / 10000)));
-}
-
-void
-sp_pgbench_find(sp_workload_run *run)
-{
-	run->host = own_host();
-	find_program(run->pgbench);
 }
 
 /* ------------------------------------------------------------- its arguments */
@@ -114,14 +109,6 @@ sp_append_session_option(StringInfo options, const char *name, const char *value
 {
 	appendStringInfo(options, "%s-c ", options->len > 0 ? " " : "");
 	append_escaped(options, psprintf("%s=%s", name, value), WHITE_SPACE "\\");
-}
-
-static void
-append_if_known(StringInfo options, const char *name, const char *value)
-{
-	/* not every server version has all settings */
-	if (GetConfigOption(name, true, false) != NULL)
-		sp_append_session_option(options, name, value);
 }
 
 /*
@@ -162,14 +149,16 @@ append_session_options(StringInfo options, const sp_workload_run *run)
 static void
 append_once_options(StringInfo options, const char *lock_timeout)
 {
-	append_if_known(options, "client_min_messages", "warning");
-	append_if_known(options, "default_transaction_read_only", "off");
-	append_if_known(options, "row_security", "on");
-	append_if_known(options, "synchronous_commit", "local");
-	append_if_known(options, "statement_timeout", "0");
-	append_if_known(options, "idle_in_transaction_session_timeout", "0");
-	append_if_known(options, "transaction_timeout", "0");
-	append_if_known(options, "lock_timeout", lock_timeout);
+	sp_append_session_option(options, "client_min_messages", "warning");
+	sp_append_session_option(options, "default_transaction_read_only", "off");
+	sp_append_session_option(options, "row_security", "on");
+	sp_append_session_option(options, "synchronous_commit", "local");
+	sp_append_session_option(options, "statement_timeout", "0");
+	sp_append_session_option(options, "idle_in_transaction_session_timeout", "0");
+	/* the server has it since 17 */
+	if (GetConfigOption("transaction_timeout", true, false))
+		sp_append_session_option(options, "transaction_timeout", "0");
+	sp_append_session_option(options, "lock_timeout", lock_timeout);
 }
 
 /* With session options: other users cannot see the environment of a process. */
