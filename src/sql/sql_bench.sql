@@ -151,9 +151,6 @@ $$INSERT INTO tenk1 VALUES (:iteration, :iteration, 0, 2, 0, 10, 50, 688, 1950, 
 | INSERT INTO bench VALUES (:iteration % 6, :iteration, -:iteration, :iteration * 3 % 100)$$),
 ('delete_big', '{wisconsin, tenk1, all}', 1, '', 'DELETE FROM bprime WHERE unique2 >= :rows / 10'),
 
-('select_cache', '{keys, rows}', 10000, '', 'SELECT sum(idn + 100), sum(rev_idn - 100) FROM bench'),
-('select_cache2', '{keys, rows}', 10000, '',
- 'SELECT sum(idn + :iteration), sum(rev_idn - :iteration) FROM bench'),
 ('select_big', '{keys, rows}', 70, 'Select by parts of a key, and by a column without one',
 $$SELECT idn FROM bench WHERE region = :round % 7
 | SELECT idn FROM bench WHERE region = :round % 7 AND idn = :round
@@ -177,20 +174,6 @@ $$SELECT count(*) FROM bench WHERE region = :round % 6
 | SELECT count(*) FROM bench WHERE region = :round % 6 AND grp = :round * 3 % 100
 | SELECT count(*) FROM bench WHERE region > :round % 6
 | SELECT count(*) FROM bench WHERE region = :round % 6 AND grp > :round * 3 % 100$$),
-('count_group_on_key_parts', '{keys, rows}', 1000, '',
- 'SELECT grp, count(*) FROM bench GROUP BY grp'),
-('count_distinct_key_prefix', '{keys, rows}', 1000, '', 'SELECT count(DISTINCT region) FROM bench'),
-('count_distinct', '{keys, rows}', 1000, '', 'SELECT count(DISTINCT grp) FROM bench'),
-('count_distinct_2', '{keys, rows}', 1000, '',
- 'SELECT count(DISTINCT grp), count(DISTINCT rev_idn) FROM bench'),
-('count_distinct_group_on_key', '{keys, rows}', 1000, '',
- 'SELECT region, count(DISTINCT idn) FROM bench GROUP BY region'),
-('count_distinct_group_on_key_parts', '{keys, rows}', 1000, '',
- 'SELECT grp, count(DISTINCT idn) FROM bench GROUP BY grp'),
-('count_distinct_group', '{keys, rows}', 1000, '',
- 'SELECT grp, count(DISTINCT rev_idn) FROM bench GROUP BY grp'),
-('count_distinct_big', '{keys, rows}', 100, '',
- 'SELECT idn, count(DISTINCT region) FROM bench GROUP BY idn'),
 
 ('select_simple_join', '{atis, atis rows}', 500, 'Join two tables of ATIS',
 $$SELECT * FROM city JOIN state USING (state_code) WHERE city_code = 7
@@ -234,7 +217,20 @@ INSERT INTO tenk1 VALUES (:rows + :iteration, 2 * :rows + :iteration, 0, 2, 0, 1
     4950, 9950, 1, 100);
 DELETE FROM tenk1 WHERE unique2 = :rows / 4 + :iteration;
 UPDATE tenk1 SET unique2 = 4 * :rows + :iteration WHERE unique2 = :rows / 2 + :iteration;
-COMMIT$$))
+COMMIT$$)
+UNION ALL
+SELECT workload, '{keys, rows}', n, '', concat('SELECT ', what, ' FROM bench', ' GROUP BY ' || key)
+FROM (VALUES
+('select_cache', 10000, 'sum(idn + 100), sum(rev_idn - 100)', NULL),
+('select_cache2', 10000, 'sum(idn + :iteration), sum(rev_idn - :iteration)', NULL),
+('count_group_on_key_parts', 1000, 'grp, count(*)', 'grp'),
+('count_distinct_key_prefix', 1000, 'count(DISTINCT region)', NULL),
+('count_distinct', 1000, 'count(DISTINCT grp)', NULL),
+('count_distinct_2', 1000, 'count(DISTINCT grp), count(DISTINCT rev_idn)', NULL),
+('count_distinct_group_on_key', 1000, 'region, count(DISTINCT idn)', 'region'),
+('count_distinct_group_on_key_parts', 1000, 'grp, count(DISTINCT idn)', 'grp'),
+('count_distinct_group', 1000, 'grp, count(DISTINCT rev_idn)', 'grp'),
+('count_distinct_big', 100, 'idn, count(DISTINCT region)', 'idn')) AS c (workload, n, what, key))
 
 INSERT INTO sync_probe.workloads
 SELECT workload, 'sql_bench', coalesce(nullif(description, ''), script),
