@@ -53,13 +53,8 @@ BEGIN
     IF html !~ '[^\t\n -~]' THEN
         RETURN html;
     END IF;
-    BEGIN
-        RETURN sync_probe_internal.html_references(convert_to(html, 'UTF8'));
-    EXCEPTION WHEN untranslatable_character OR character_not_in_repertoire THEN
-        NULL; -- by pieces, then
-    END;
     -- SQL_ASCII has bytes instead of characters: those that may be one in UTF-8 stay together
-    FOR piece IN SELECT m[1] FROM regexp_matches(html, '[\xC2-\xDF][\x80-\xBF]|'
+    FOR piece IN SELECT m[1] FROM regexp_matches(html, '[\t\n -~]+|[\xC2-\xDF][\x80-\xBF]|'
         '[\xE0-\xEF][\x80-\xBF]{2}|[\xF0-\xF4][\x80-\xBF]{3}|.', 'g') AS m
     LOOP
         BEGIN
@@ -89,31 +84,15 @@ SELECT regexp_replace(regexp_replace(regexp_replace(
 $$;
 
 --
--- The class of the colour of a verdict, of a severity or of an answer whether syncs are
--- durable.
---
-CREATE FUNCTION sync_probe_internal.html_class(word text)
-RETURNS text
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT CASE WHEN word = 'switch' THEN 'blue'
-            WHEN word IN ('keep', 'yes', 'no_cache') THEN 'green'
-            WHEN word IN ('undecided', 'outdated', 'warning', 'unknown') THEN 'amber'
-            WHEN word IN ('unsafe', 'error', 'no') THEN 'red'
-            ELSE 'grey' END
-$$;
-
---
--- Such a word in its colour.
+-- A verdict, a severity or an answer whether syncs are durable, in its colour: the style sheet has
+-- a class for each such word.
 --
 CREATE FUNCTION sync_probe_internal.html_tag(word text)
 RETURNS text
 LANGUAGE sql STABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT format('<b class="tag %s">%s</b>', sync_probe_internal.html_class(word),
-              sync_probe_internal.html_escape(word))
+SELECT format('<b class="tag %1$s">%1$s</b>', sync_probe_internal.html_escape(word))
 $$;
 
 --

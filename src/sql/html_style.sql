@@ -49,8 +49,11 @@ code, .m { font-size: .94em; overflow-wrap: anywhere }
 .kicker { font-size: .8125rem; color: var(--ink3); padding: 1.25rem 0 .9rem }
 .lead { font-size: 1.0625rem; color: var(--ink2); margin-top: .6rem; max-width: 62ch }
 .note { font-size: .875rem; color: var(--ink2); margin-top: 1.2rem; max-width: 76ch }
-.blue { --c: var(--blue) } .green { --c: var(--green) } .amber { --c: var(--amber) }
-.red { --c: var(--red) } .grey { --c: var(--ink3) }
+:root { --c: var(--ink3) }
+.switch { --c: var(--blue) }
+.keep, .yes, .no_cache { --c: var(--green) }
+.undecided, .outdated, .warning, .unknown { --c: var(--amber) }
+.unsafe, .error, .no { --c: var(--red) }
 .tag { color: var(--c); font-weight: 650 }
 .from { font-size: .75rem; border: 1px solid var(--amber); color: var(--amber);
   border-radius: 2px; padding: 0 .3rem; white-space: nowrap }

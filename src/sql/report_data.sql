@@ -148,24 +148,21 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH own AS MATERIALIZED (
-    SELECT * FROM sync_probe_internal.advice(all_locations => false) WHERE run_ids IS NULL
+    SELECT a AS advice, a.run, row_number() OVER (ORDER BY a.location <> 'pg_wal', array_position(
+               '{unsafe,switch,undecided}', a.verdict), a.location) AS n
+    FROM sync_probe_internal.advice(all_locations => false) AS a WHERE run_ids IS NULL
 )
 SELECT ROW(c.chosen, paths,
     ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.name <> 'pg_wal', l.name), r.runs,
     CASE WHEN NOT c.chosen THEN sync_probe_internal.report_more() END,
     CASE WHEN c.chosen
          THEN ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details,
-                        jsonb_build_object(
-                            'location', n.location, 'verdict', n.verdict,
-                            'current_method',
+                        to_jsonb(n) || jsonb_build_object('current_method',
                             CASE WHEN n.suite = 'wal' THEN n.wal_sync_method
                                  WHEN n.setting = 'wal_sync_method' THEN m.method
                                  ELSE n.setting || ' = ' || m.method END,
                             'recommended_method', n.recommended_value,
-                            'best_method', n.best_value, 'max_regret', n.max_regret,
-                            'deciding_test', n.deciding_test, 'flush_us', n.flush_us,
-                            'durable', n.durable, 'basis', n.suite, 'run_id', n.run_id,
-                            'reason', n.reason))
+                            'best_method', n.best_value, 'basis', n.suite))
                     FROM unnest(r.runs) WITH ORDINALITY AS n,
                          LATERAL (SELECT min(m.method) FILTER (WHERE m.choice = 'current') AS method
                                   FROM sync_probe.measurements AS m
@@ -174,10 +171,8 @@ SELECT ROW(c.chosen, paths,
                       AND n.ordinality <= 100
                     ORDER BY n.ordinality)
          ELSE ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details,
-                                                 to_jsonb(o) - '{place,run}'::text[])
-                    FROM own AS o
-                    ORDER BY o.location <> 'pg_wal', array_position(
-                        '{unsafe,switch,undecided}', o.verdict), o.location) END,
+                                                 to_jsonb(o.advice) - '{place,run}'::text[])
+                    FROM own AS o ORDER BY o.n) END,
     ARRAY(SELECT f FROM sync_probe.findings AS f
           WHERE NOT c.chosen OR (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
           ORDER BY array_position('{error,warning,info}', f.severity),
@@ -191,10 +186,8 @@ FROM (SELECT run_ids IS NOT NULL) AS c (chosen),
                                      WHERE r.run_id = ANY (run_ids)
                                      ORDER BY array_position(run_ids, r.run_id))
                           ELSE ARRAY(SELECT o.run FROM own AS o
-                                     WHERE (o.run).run_id IS NOT NULL
-                                     ORDER BY o.location <> 'pg_wal', array_position(
-                                         '{unsafe,switch,undecided}', (o.run).verdict),
-                                         o.location) END) AS r (runs)
+                                     WHERE (o.run).run_id IS NOT NULL ORDER BY o.n)
+                     END) AS r (runs)
 $$;
 
 --

@@ -105,20 +105,19 @@ FROM sync_probe_internal.this_server() AS s
 LEFT JOIN LATERAL (SELECT * FROM unnest(data.runs) AS r
                    WHERE CASE WHEN data.chosen THEN cardinality(data.runs) = 1
                               ELSE r.location = 'pg_wal' END LIMIT 1) AS r ON true
-LEFT JOIN LATERAL (
-    SELECT p.filesystem, p.device, p.write_cache, p.mount_options, p.directory
-    FROM unnest(data.places) AS p WHERE p.name = 'pg_wal' AND NOT data.chosen
+LEFT JOIN unnest(data.places) AS l ON l.name = 'pg_wal',
+     LATERAL (
+    SELECT CASE WHEN data.paths THEN s.host END AS host,
+           split_part(current_setting('server_version'), ' (', 1) AS version,
+           current_setting('wal_sync_method') AS method, l.filesystem, l.device, l.write_cache,
+           l.mount_options, l.directory WHERE NOT data.chosen
     UNION ALL
-    SELECT r.filesystem, r.device, r.storage ->> 'write_cache', r.storage ->> 'mount_options',
-           r.directory WHERE data.chosen
-    LIMIT 1) AS p ON true,
+    SELECT r.host, (r.server_version_num / 10000)::text, r.wal_sync_method, r.filesystem, r.device,
+           r.storage ->> 'write_cache', r.storage ->> 'mount_options', r.directory
+    WHERE data.chosen) AS p,
      LATERAL (VALUES
-    (1, 'Server', CASE WHEN data.chosen
-                  THEN concat_ws(', ', r.host, 'PostgreSQL ' || r.server_version_num / 10000)
-                  ELSE concat_ws(', ', CASE WHEN data.paths THEN s.host END, 'PostgreSQL '
-                           || split_part(current_setting('server_version'), ' (', 1)) END),
-    (2, 'Setting', 'wal_sync_method = ' || CASE WHEN data.chosen THEN r.wal_sync_method
-                                           ELSE current_setting('wal_sync_method') END),
+    (1, 'Server', concat_ws(', ', p.host, 'PostgreSQL ' || p.version)),
+    (2, 'Setting', 'wal_sync_method = ' || p.method),
     (3, CASE WHEN data.chosen THEN 'Storage' ELSE 'pg_wal lies on' END,
      concat_ws(', ', p.filesystem || coalesce(' on ' || p.device, ''), p.write_cache,
                'mounted ' || p.mount_options)),
@@ -212,8 +211,7 @@ BEGIN
         '<dl class=facts>' || sync_probe_internal.report_facts(data) || '</dl>',
         -- verdicts at a glance
         (SELECT '<ul class=glance>' || string_agg(
-             format('<li class=%s><a href=#%s><b>%s</b> <span class=m>%s</span></a>',
-                    sync_probe_internal.html_class(a.verdict),
+             format('<li class="%s"><a href=#%s><b>%s</b> <span class=m>%s</span></a>', a.verdict,
                     CASE WHEN i <= 12 THEN 'verdict-' || i ELSE 'numbers' END,
                     sync_probe_internal.html_escape(coalesce(a.verdict, 'unknown')),
                     sync_probe_internal.html_escape(concat_ws(' ', a.location,

@@ -7,8 +7,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (120, 'findings', 'Findin
 SELECT concat(
     string_agg(concat(
         format('<div class="fi %s" id=finding-%s><p class=sv>%s</p><div>',
-               sync_probe_internal.html_class(f.severity), f.number,
-               sync_probe_internal.html_tag(f.severity)),
+               f.severity, f.number, sync_probe_internal.html_tag(f.severity)),
         format('<h3><code>%s</code> <span class="sm m">%s</span></h3>',
                sync_probe_internal.html_escape(f.code),
                sync_probe_internal.html_escape(array_to_string(f.locations, ', '))),

@@ -51,7 +51,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT concat(
     format('<article id=verdict-%s class="v %s %s"><div class=vh><h3 class=m>%s</h3>', number,
-           CASE WHEN number = 1 THEN 'big' END, sync_probe_internal.html_class(advice.verdict),
+           CASE WHEN number = 1 THEN 'big' END, advice.verdict,
            sync_probe_internal.html_escape(concat_ws(' ',
                advice.location, CASE WHEN data.chosen THEN 'run ' || advice.run_id END))),
     '<span class=sm>' || sync_probe_internal.html_escape(concat_ws(', ',

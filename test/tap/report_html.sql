@@ -130,7 +130,7 @@ FROM page, sync_probe.recommendation_details AS d, LATERAL (VALUES
     ('<section id=latency .*open_datasync 68 \(68 to 224\)'),
     ('<section id=device .*<td>20,268<td>8,192<td>2.47<td>85')) AS p (pattern);
 SELECT collect_tap(
-    matches(given, '<b class="tag blue">switch</b> from <code>fdatasync</code> to '
+    matches(given, '<b class="tag switch">switch</b> from <code>fdatasync</code> to '
                    '<code>open_datasync</code>.*<p class=why>open_datasync is faster by 75&nbsp;%',
             'the run by itself has the verdict that was stored'),
     doesnt_match(pg_temp.part(given, 'verdict'), '<pre>', 'and no commands'))
@@ -177,7 +177,7 @@ SELECT collect_tap(
     is(pg_temp.faults(html), NULL, 'runs from elsewhere'),
     is(ARRAY(SELECT f FROM pg_temp.found(html, '<span class=from>([^<]+)') AS f),
        '{another server,imported}', 'they are marked'),
-    is((SELECT count(*) FROM pg_temp.found(html, '<b class="tag blue">(switch)</b> from')),
+    is((SELECT count(*) FROM pg_temp.found(html, '<b class="tag switch">(switch)</b> from')),
        2::bigint, 'and judged'),
     doesnt_match(html, '<pre>', 'without commands'))
 FROM page;
