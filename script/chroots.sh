@@ -8,7 +8,7 @@
 # would read this machine's mount table.  What it changes is gone when it ends, and so are its
 # mounts, processes and loop devices, also after SIGKILL.
 #
-#	check_versions MAJOR...		ends with an error unless they are supported
+#	choose_versions [MAJOR...]	sets majors to these, which must be supported, or to all
 #	make_server_chroot 17		makes the system 17, or says why not (in $chroot_reason)
 #	make_chroot NAME ...		a system of other packages
 #	enter_chroot NAME COMMAND...	runs it there, from a folder that has the checkout
@@ -36,8 +36,10 @@ mapfile -t supported_versions < <(printf '%s\n' "${!suites_of[@]}" | sort -n)
 declare -A pgtap_of=([16]=17 [19]=18)
 wheel_major=16
 
-check_versions() {
+choose_versions() {
 	local major
+	majors=("$@")
+	(($# > 0)) || majors=("${supported_versions[@]}")
 	for major; do
 		[[ -n ${suites_of[$major]:-} ]] ||
 			die "\"$major\" is no supported version; supported are ${supported_versions[*]}"

@@ -22,7 +22,6 @@ cluster_conf=		# further configuration lines, for start_cluster
 as_user=()			# prefix of commands that must not run as root
 user=				# and whose name that is
 job=				# process (and process group) of run_job
-job_minutes=1		# that it may take to tidy up
 installed=			# set when the build went into the server itself
 
 # shellcheck source=script/install.sh
@@ -128,7 +127,8 @@ shows_advice() {
 
 print_sum() { printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"; }
 
-# The end of a script whose last line is the sum; the exit status is 1 if anything failed.
+# The end of a script of tests: a table of its stages, if it has any, and as the last line the sum,
+# "N passed, N failed, N skipped".  The exit status is 1 if anything failed.
 finish() {
 	((${#summary[@]} == 0)) || { heading Summary; printf '%s\n' "${summary[@]}"; }
 	print_sum
@@ -206,12 +206,12 @@ our_processes() {
 		-printf '%h\n' 2>/dev/null | sed 's|.*/||'
 }
 
-# SIGQUIT is an immediate shutdown to servers that a job left.
+# A job may take a minute to tidy up.  SIGQUIT is an immediate shutdown to servers that it left.
 end_processes() {
 	local signal processes tries
 	if [[ -n $job ]]; then
 		kill -TERM -- "-$job"
-		timeout "${job_minutes}m" tail -s 0.1 --pid="$job" -f /dev/null
+		timeout 1m tail -s 0.1 --pid="$job" -f /dev/null
 		kill -KILL -- "-$job"
 		job=
 	fi
