@@ -156,14 +156,6 @@ sample_value(sp_trial *trial, int value, double settle_s, double seconds)
 	return sp_sampler_stop(trial->sampler);
 }
 
-/* Has the server been idle from the beginning? */
-static bool
-is_idle(const sp_trial *trial)
-{
-	return trial->seen.commits == 0 &&
-		sp_monotonic_ns() - trial->compared.started_ns > IDLE_S * INT64CONST(1000000000);
-}
-
 /* An sp_slot. */
 static bool
 take_trial_slot(void *context, int value, double *wait_us, double *commits_per_sec)
@@ -173,7 +165,9 @@ take_trial_slot(void *context, int value, double *wait_us, double *commits_per_s
 	const sp_commit_sums *sums;
 	sp_commit_figures figures;
 
-	if (is_idle(trial))
+	/* the server has been idle from the beginning */
+	if (trial->seen.commits == 0 &&
+		sp_monotonic_ns() - compared->started_ns > IDLE_S * INT64CONST(1000000000))
 		return false;
 	sums = sample_value(trial, Max(value, 0), trial->settle_s, trial->slot_s);
 	figures = sp_commit_figures_of(sums);

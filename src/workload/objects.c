@@ -68,15 +68,6 @@ sp_schema_drop_leftovers(void)
 
 /* ---------------------------------------------------------------- what is run */
 
-/* One implicit transaction: a schema without its comment would never be dropped. */
-static char *
-set_up_sql(const sp_workload_run *run)
-{
-	return psprintf("CREATE SCHEMA %s\\;\nCOMMENT ON SCHEMA %s IS '%s';\n%s\n;\n",
-					NameStr(run->schema), NameStr(run->schema), MARKER,
-					run->workload.setup ? run->workload.setup : "");
-}
-
 /*
  * The end of pgbench does not end a session that executes a statement, such as the drop of a large
  * leftover.
@@ -99,15 +90,20 @@ static void
 prepare_scripts(sp_workload_run *run)
 {
 	int			limit_ms = sp_workload_limit_ms(sp_max_duration_ms);
+	const char *schema = NameStr(run->schema);
 
-	run->set_up = sp_pgbench_prepare(run, "set_up.sql", "set up",
-									 after_sessions(run, set_up_sql(run)), LOCK_TIMEOUT, limit_ms);
+	/* one implicit transaction: a schema without its comment would never be dropped */
+	const char *set_up = psprintf("CREATE SCHEMA %s\\;\nCOMMENT ON SCHEMA %s IS '%s';\n%s", schema,
+								  schema, MARKER, run->workload.setup ? run->workload.setup : "");
+
+	run->set_up = sp_pgbench_prepare(run, "set_up.sql", "set up", after_sessions(run, set_up),
+									 LOCK_TIMEOUT, limit_ms);
 	if (run->workload.teardown)
 		run->tear_down = sp_pgbench_prepare(run, "tear_down.sql", "tore down",
 											after_sessions(run, run->workload.teardown),
 											LOCK_TIMEOUT, limit_ms);
 	run->drop = sp_pgbench_prepare(run, "drop.sql", "dropped the schema of",
-								   after_sessions(run, drop_sql(NameStr(run->schema))),
+								   after_sessions(run, drop_sql(schema)),
 								   LOCK_TIMEOUT, DROP_MAX_MS);
 }
 

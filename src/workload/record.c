@@ -150,16 +150,6 @@ put_workload_outcome(sp_row *row, const sp_workload_run *run, const sp_pgbench_r
 	sp_row_put(row, "statements", JSONBOID, sp_jsonb_datum(result->statements));
 }
 
-static void
-put_wal_counts(sp_row *row, const sp_wal_statistics *before, const sp_wal_statistics *after)
-{
-	/* somebody reset the statistics during the run */
-	if (!sp_wal_statistics_comparable(before, after))
-		return;
-	sp_row_put_int(row, "wal_bytes", INT8OID, (int64) (after->bytes - before->bytes));
-	sp_row_put_int(row, "wal_syncs", INT8OID, (int64) (after->syncs - before->syncs));
-}
-
 /* ----------------------------------------------------------------- recording */
 
 #define RESULTS_TABLE	"workload_results"
@@ -194,7 +184,12 @@ sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
 	sp_row_put_int(row, "run_group", INT8OID, run_group(result_id));
 	put_workload_request(row, run);
 	put_workload_outcome(row, run, result);
-	put_wal_counts(row, before, after);
+	/* if nobody has reset the statistics during the run */
+	if (sp_wal_statistics_comparable(before, after))
+	{
+		sp_row_put_int(row, "wal_bytes", INT8OID, (int64) (after->bytes - before->bytes));
+		sp_row_put_int(row, "wal_syncs", INT8OID, (int64) (after->syncs - before->syncs));
+	}
 	result_row = sp_row_form(row);
 	sp_history_insert(type, &result_row, 1);
 	return result_row;
