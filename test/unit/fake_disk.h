@@ -5,8 +5,8 @@
  *
  * The linker replaces the calls of the engine (--wrap).  Each takes a set time
  * on a simulated clock, so that a run of minutes takes milliseconds and is the
- * same every time.  Any one call can be made to fail.  The files are real, and
- * the writes can be.  The suite segments makes, renames and removes real files.
+ * same every time.  Any one call can be made to fail.  The files are real, but the
+ * writes are not.  The suite segments makes, renames and removes real files.
  *
  * Rules that must always hold are checked here: calls are made only within an
  * operation, on known descriptors with the flags of the method that uses them, never
@@ -34,6 +34,7 @@
 #define MILLISECOND		SP_NS_PER_MS
 #define SECOND			SP_NS_PER_S
 #define KILOBYTE		INT64_C(1024)
+#define MEGABYTE		(1024 * KILOBYTE)
 #define MAX_FD			64
 #define MAX_RECORDS		100000
 #define SHORT_WRITE		(-1)	/* in the place of an errno */
@@ -58,22 +59,16 @@ typedef struct call_record
 typedef struct fake_disk
 {
 	bool		armed;			/* the engine runs */
-	bool		really_writes;
 	bool		makes_files;	/* the suite segments: see wrong() */
-	bool		spoils_errno;	/* callbacks change errno */
 
 	/* what the device counts for each sync, and for background I/O */
 	uint64_t	sync_flushes;
 	uint64_t	write_requests;
 	double		background_flushes_per_second;
-	int64_t		silent_ns;		/* background I/O ends only so long after the probe's
-								 * call */
-	bool		writes_wait;	/* for the next flush of background I/O */
 	int64_t		reading_cost;
 	long		fail_reading_from;	/* the n-th reading and all later ones; 0: never */
 	sp_counters counters;
 	int64_t		last_reading;	/* when background I/O was counted last */
-	int			calls_at_reading;
 	int64_t		now;
 	int64_t		tick;			/* time of reading the clock */
 	int64_t		cost[CALLS];
@@ -138,7 +133,6 @@ static int64_t planned_bytes;
 /* What the linker puts in the place of the calls has no other declaration. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-extern ssize_t __real_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
 extern int	__real_openat(int dirfd, const char *name, int flags,...);
 extern int	__real_renameat(int dirfd, const char *name, int to, const char *other);
 extern int	__real_unlinkat(int dirfd, const char *name, int flags);
@@ -195,13 +189,6 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 	if (disk.model && (writes || (syncs && !disk.has_written)))
 		disk.model(file, home, syncs);
 	disk.has_written = disk.has_written || writes;
-	if (disk.writes_wait && call == PWRITE)
-	{
-		disk.now += (int64_t) (random_uniform(&disk.seed) * SECOND /
-							   disk.background_flushes_per_second);
-		disk.counters.flushes++;
-		disk.last_reading = disk.now;
-	}
 	if (writes)
 	{
 		disk.counters.writes += disk.write_requests;
@@ -244,7 +231,7 @@ fake_write(fake_call call, int fd, const struct iovec *parts, int nparts, off_t 
 		failure = disk.rest_errno;
 	disk.rest_of = failure == SHORT_WRITE ? file_of(fd) : -1;
 	if (failure == 0)
-		return disk.really_writes ? __real_pwritev(fd, parts, nparts, offset) : (ssize_t) size;
+		return (ssize_t) size;
 	if (failure == SHORT_WRITE)
 		return (ssize_t) size / 2;
 	errno = failure;
@@ -357,20 +344,13 @@ __wrap_fdatasync(int fd)
 	return fake_sync(FDATASYNC, fd);
 }
 
-/* ---------------------------------------------------------------- callbacks */
-
-static void
-spoil_errno(void)
-{
-	if (disk.spoils_errno)
-		errno = ENOTTY;
-}
+/* ----------------------------------- callbacks, which may change errno at any time */
 
 static int64_t
 fake_now_ns(void *context)
 {
 	assert_ptr_equal(context, &disk);
-	spoil_errno();
+	errno = ENOTTY;
 	return disk.now += disk.tick;
 }
 
@@ -415,7 +395,7 @@ fake_operation_end(void *context)
 	disk.in_operation = false;
 	if (disk.now - disk.operation_began > disk.longest_operation)
 		disk.longest_operation = disk.now - disk.operation_began;
-	spoil_errno();
+	errno = ENOTTY;
 }
 
 static void
@@ -432,21 +412,16 @@ fake_round_done(void *context)
 static inline bool
 fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 {
+	double		seconds;
+
 	assert_ptr_equal(context, &disk);
 	wrong(disk.in_operation, true);
 	disk.now += disk.reading_cost;
-	if (disk.silent_ns == 0 || disk.nrecords == 0 ||
-		disk.now - disk.records[disk.nrecords - 1].at >= disk.silent_ns ||
-		disk.calls_at_reading != disk.nrecords)
-	{
-		double		seconds = (double) (disk.now - disk.last_reading) / SECOND;
-
-		disk.counters.flushes += (uint64_t) (disk.background_flushes_per_second * seconds +
-											 random_uniform(&disk.seed));
-		disk.last_reading = disk.now;
-	}
-	disk.calls_at_reading = disk.nrecords;
-	spoil_errno();
+	seconds = (double) (disk.now - disk.last_reading) / SECOND;
+	disk.counters.flushes += (uint64_t) (disk.background_flushes_per_second * seconds +
+										 random_uniform(&disk.seed));
+	disk.last_reading = disk.now;
+	errno = ENOTTY;
 	disk.readings++;
 	if (disk.fail_reading_from > 0 && disk.readings >= disk.fail_reading_from)
 		return false;
@@ -491,6 +466,7 @@ open_files(void)
 		snprintf(file->other_name, sizeof(file->other_name), "other%d", i);
 		file->directory_fd = directory_fd;
 		file->create_mode = 0600;
+		assert_int_equal(file->fd, -1);
 		if (file->status != SP_OK || file->made_by_engine)
 			continue;
 		file->fd = __real_openat(directory_fd, file->name,
@@ -663,7 +639,7 @@ run_armed(void)
 }
 
 /* Run from the start, and check that the rules held. */
-static void
+static inline void
 run_probe(void)
 {
 	memset(&probe->started_ns, 0, sizeof(*probe) - offsetof(sp_probe, started_ns));

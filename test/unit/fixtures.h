@@ -13,6 +13,9 @@
 #include "engine/storage/mounts.h"
 #include "tree.h"
 
+/* Of these, names are made that are too long. */
+#define X51 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
 /* A file of test/fixtures, with a NUL behind it.  The caller frees it. */
 static inline char *
 read_fixture(const char *directory, const char *name)

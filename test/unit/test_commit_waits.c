@@ -48,7 +48,7 @@ check_figures(const char *scenario, const sp_commit_sums *sums, const sp_commit_
 
 	for (size_t i = 0; i < sizeof(figures) / sizeof(double); i++)
 	{
-		if (isnan(found[i]) != isnan(wanted[i]) || fabs(found[i] - wanted[i]) > 1e-9)
+		if (!is_same(found[i], wanted[i]))
 			fail_msg("%s, figure %zu: %g, not %g", scenario, i, found[i], wanted[i]);
 	}
 }

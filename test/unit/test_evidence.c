@@ -307,8 +307,6 @@ static const struct
 	int			looks;			/* of a run that may end early */
 	int64_t		interval_us;	/* 0: as planned, and so the next one */
 	int64_t		call_us;		/* of each write and sync */
-	int64_t		silent_us;
-	bool		writes_wait;
 	bool		passes_none;	/* a loop device, set to write through */
 }			run_cases[] = {
 	{10, 0, 1, YES, .windows = {0, 0}}, {10, 100, 1, YES, .windows = {1, 2000}},
@@ -328,6 +326,8 @@ static const struct
 	{2, 0, 1, YES, .paced_only = true, .interval_us = 500, .call_us = 3000},
 	{2, 0, 1, YES, .paced_only = true, .interval_us = 500, .call_us = 8000},
 	{2, 0, 1, UNKNOWN, .paced_only = true, .interval_us = 500, .call_us = 50000},
+	/* windows between flushes that follow each other closely */
+	{10, 1000, 1, YES, .windows = {10, 2000}, .interval_us = 500},
 
 	/*
 	 * A verdict may be settled before the windows are enough: then the run goes on to the next
@@ -338,14 +338,6 @@ static const struct
 	{4, 1500, 1, YES, .windows = {10, 150}, .looks = 1},
 	{4, 5000, 1, UNKNOWN, .windows = {200, 350}, .looks = 2},
 	{4, 5000, 1, UNKNOWN, .windows = {0, 350}, .looks = 1, .passes_none = true},
-
-	/*
-	 * A device that makes writes wait for the flush of another process: each write of ours sees
-	 * a flush then, with or without a sync.  Control windows must have such a write.
-	 */
-	{10, 2000, 0, UNKNOWN, .windows = {100, 2000}, .call_us = 20, .writes_wait = true},
-	/* background I/O ends during our operations as long as these follow each other closely */
-	{2, 1500, 0, NO, .windows = {0, 350}, .interval_us = 2000, .silent_us = 250},
 };
 
 TEST(finds_out_beside_background_io)
@@ -370,8 +362,6 @@ TEST(finds_out_beside_background_io)
 		}
 		probe->stop_early = row->looks > 0;
 		disk.sync_flushes = row->own;
-		disk.writes_wait = row->writes_wait;
-		disk.silent_ns = row->silent_us * SP_NS_PER_US;
 		run_probe();
 		if (found() != row->durable)
 			fail_msg("row %d: %s", (int) (row - run_cases), sp_durable_name(found()));
@@ -384,13 +374,20 @@ TEST(finds_out_beside_background_io)
 		idle = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE);
 		assert_uint_in_range(idle.flushes, row->background * 0.7, row->background * 1.3);
 		assert_uint_in_range(idle.most_flushes, row->background, row->background * 2 + 100);
+		/* a window waits for its own length, that of a flush, after the last flush */
+		for (int i = 1; i < disk.nrecords; i++)
+			assert_true(disk.records[i].call != OPENAT ||
+						disk.records[i].at - disk.records[i - 1].at >= disk.cost[PWRITE]);
 		if (row->paced_only && call_ns > 0)
 			assert_uint_in_range(probe->background.ns, probe->duration_ns / 6,
 								 probe->duration_ns / 6 + 10 * call_ns);
 	}
 }
 
-/* A rest is a sample if it is as long as the flush before it; not after one that failed. */
+/*
+ * A rest is a sample if it is as long as the flush before it, since background I/O may have waited
+ * for that; not after one that failed.
+ */
 TEST(samples_rests_after_flushes)
 {
 	static const int64_t flushes_ns[] = {0, MILLISECOND, 2 * MILLISECOND, -1};
@@ -413,24 +410,9 @@ TEST(samples_rests_after_flushes)
 }
 
 /*
- * A control window waits for at least its own length, which is that of a flush, after the last
- * flush.
+ * Windows take three calls, one of them a write: a device may let writes wait for flushes of
+ * others.  One that fails is of the last window, but for a signal.
  */
-TEST(keeps_away_from_the_last_flush)
-{
-	plan_with_counters(10 * SECOND, 1000);
-	/* the files are flushed one right after the other */
-	probe->flush_interval_ns = MILLISECOND / 2;
-	run_probe();
-	for (int i = 1; i < disk.nrecords; i++)
-	{
-		assert_true(disk.records[i].call != OPENAT ||
-					disk.records[i].at - disk.records[i - 1].at >= disk.cost[PWRITE]);
-	}
-	assert_true(disk.calls[OPENAT] > 10);
-}
-
-/* Windows take three calls.  One that fails is of the last window, but for a signal. */
 TEST(makes_control_windows)
 {
 	static const fake_call calls[] = {OPENAT, PWRITE, CLOSE};

@@ -70,8 +70,9 @@ TEST(agrees_with_the_sorted_sample)
 		size_t		n = sizes[i];
 		double		sum = 0;
 
-		histogram = (sp_histogram) {0};
-		other = (sp_histogram) {0};
+		histogram = other = (sp_histogram) {0};
+		assert_true(isnan(sp_histogram_mean_ns(&histogram)));
+		assert_true(isnan(sp_histogram_quantile_ns(&histogram, 0.5)));
 		for (size_t k = 0; k < n; k++)
 		{
 			sample[k] = (uint64_t) (300e3 * exp(random_normal(&seed)));
@@ -93,13 +94,6 @@ TEST(agrees_with_the_sorted_sample)
 				fail_msg("quantile %g of %zu values: %g, exactly %g", qs[k], n, found, exact);
 		}
 	}
-}
-
-TEST(knows_nothing_without_values)
-{
-	histogram = (sp_histogram) {0};
-	assert_true(isnan(sp_histogram_mean_ns(&histogram)));
-	assert_true(isnan(sp_histogram_quantile_ns(&histogram, 0.5)));
 }
 
 /* The smallest sample with an upper bound of the quantile at 95 %. */

@@ -9,19 +9,11 @@
  */
 #include "fixtures.h"
 
-#include <stdbool.h>
-
 #include "engine/pgbench/pgbench.h"
 
 #define DONE "number of transactions actually processed: 7\n"
 #define TPS "tps = 3.500000 (without initial connection time)\n"
 #define HEADING "statement latencies in milliseconds and failures:\n"
-
-static bool
-same(double got, double expected)
-{
-	return got == expected || (isnan(got) && isnan(expected));
-}
 
 /* ------------------------------------------------------------------- summary */
 
@@ -83,8 +75,8 @@ TEST(reads_summaries)
 
 		if (sp_pgbench_parse_summary(text, &got, append_statement, statements) !=
 			row->understood || got.transactions != expected->transactions ||
-			got.failed != expected->failed || !same(got.tps, expected->tps) ||
-			!same(got.latency_mean_ms, expected->latency_mean_ms))
+			got.failed != expected->failed || !is_same(got.tps, expected->tps) ||
+			!is_same(got.latency_mean_ms, expected->latency_mean_ms))
 			fail_msg("%s: %lld done, %lld failed, %g ms, %.9g tps", row->text,
 					 (long long) got.transactions, (long long) got.failed, got.latency_mean_ms,
 					 got.tps);
@@ -122,8 +114,8 @@ TEST(reads_progress)
 		sp_pgbench_progress got = {0, 0, 0};
 
 		if (sp_pgbench_parse_progress(row->line, &got) != (expected->seconds > 0) ||
-			!same(got.seconds, expected->seconds) || !same(got.tps, expected->tps) ||
-			!same(got.latency_ms, expected->latency_ms))
+			!is_same(got.seconds, expected->seconds) || !is_same(got.tps, expected->tps) ||
+			!is_same(got.latency_ms, expected->latency_ms))
 			fail_msg("%s: %g s, %g tps, %g ms", row->line, got.seconds, got.tps, got.latency_ms);
 	}
 }

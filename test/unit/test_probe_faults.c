@@ -69,7 +69,6 @@ plan_short_run(int plan, int n)
 	probe->duration_ns = plans[plan].duration * MILLISECOND;
 	disk.makes_files = plan == SEGMENTS;
 	disk.fault_cost = 3 * MILLISECOND;
-	disk.spoils_errno = true;	/* callbacks may change it */
 	if (plan == MOVING_WAL)
 	{
 		probe->flush_interval_ns = 4 * MILLISECOND;

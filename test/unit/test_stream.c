@@ -9,8 +9,6 @@
  */
 #include "fake_disk.h"
 
-#define MEGABYTE	(INT64_C(1024) * 1024)
-
 static void
 plan_stream(const char *current, int64_t duration)
 {
@@ -79,26 +77,6 @@ TEST(gives_each_second_to_a_case)
 			c == stream_log.seconds[21].test_case || c == stream_log.seconds[22].test_case;
 
 		assert_int_equal(probe->results[c].series.n, again ? 5 : 4);
-	}
-}
-
-/* The position goes round in the file, whichever case of its method writes. */
-TEST(writes_in_order)
-{
-	int64_t		end[2] = {0, 0};
-
-	plan_stream("fdatasync", SECOND);
-	run_probe();
-	assert_int_equal(probe->nfiles, 2);
-	for (int i = 0; i < disk.nrecords; i++)
-	{
-		const call_record *record = &disk.records[i];
-
-		if (record->call != PWRITE)
-			continue;
-		assert_true(record->offset == end[record->file] ||
-					(record->offset == 0 && end[record->file] + record->size > MEGABYTE));
-		end[record->file] = record->offset + record->size;
 	}
 }
 

@@ -301,12 +301,6 @@ index_in_row(const sp_comparison *comparison, int i, bool reversed)
 	return reversed && i >= 0 ? comparison->count - 1 - i : i;
 }
 
-static bool
-is_same(double one, double other)
-{
-	return isnan(one) ? isnan(other) : one == other || fabs(one - other) < 1e-9;
-}
-
 /* Take the list of intervals out of a reason. */
 static void
 cut_list(char reason[SP_REASON_SIZE])

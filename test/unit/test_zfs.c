@@ -53,7 +53,6 @@ static const struct
 #define END "\nerrors: No known data errors\n"
 
 /* The longest path and the longest name. */
-#define X51 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 #define PATH_255 "/" X51 X51 X51 X51 "/dev/gptid/3f1c9a30-2d52-11ef-9d1c-0cc47a000001xxx"
 #define NAME_255 X51 X51 X51 X51 X51
 

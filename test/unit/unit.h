@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "engine/text/text.h"
@@ -66,6 +67,13 @@ lowest_free_descriptor(void)
 	assert_true(fd >= 0);
 	close(fd);
 	return fd;
+}
+
+/* Unknown values are the same, too. */
+static inline bool
+is_same(double one, double other)
+{
+	return isnan(one) ? isnan(other) : one == other || fabs(one - other) < 1e-9;
 }
 
 /* splitmix64 */
