@@ -46,16 +46,23 @@ plan_run(const sp_suite *suite, int64_t duration, double duty_cycle, int64_t int
 
 static int	stopped;			/* cases */
 
+static void
+fail_plan(const char *what)
+{
+	fail_msg("%s, %g ms, duty cycle %g, every %g us, %g us a write: %s", probe->suite->name,
+			 probe->duration_ns / 1e6, probe->duty_cycle, probe->flush_interval_ns / 1e3,
+			 disk.cost[PWRITE] / 1e3, what);
+}
+
 /*
  * Check the end of a run: two operations, one of them not counted, may have
  * begun before the deadline.
  */
 static void
-check_end(const char *name)
+check_end(void)
 {
 	int64_t		deadline = probe->started_ns + probe->duration_ns;
 	bool		owed = false;
-	int64_t		limit;
 
 	/* a first round that was cut by the end of the grace time is not counted */
 	for (int c = 0; c < probe->ncases; c++)
@@ -64,9 +71,9 @@ check_end(const char *name)
 
 		owed = owed || probe->rounds[r] == 0 || first_round_at[r] > deadline;
 	}
-	limit = deadline + (owed ? GRACE : 0) + 2 * disk.longest_operation + 100 * disk.tick;
-	if (probe->finished_ns > limit)
-		fail_msg("%s: %lld us over", name, (long long) (probe->finished_ns - limit) / 1000);
+	if (probe->finished_ns > deadline + (owed ? GRACE : 0) + 2 * disk.longest_operation +
+		100 * disk.tick)
+		fail_plan("not in time");
 
 	/* a slow device may use the grace time for its first round; it is said what was stopped */
 	for (int c = 0; c < probe->ncases; c++)
@@ -76,7 +83,7 @@ check_end(const char *name)
 		if (probe->results[c].status == SP_UNSUPPORTED)
 			continue;
 		if (!measured && disk.longest_operation * 6 * probe->ncases < GRACE)
-			fail_msg("%s: case %d was not measured", name, c);
+			fail_plan("a case was not measured");
 		assert_int_equal(probe->results[c].status, measured ? SP_OK : SP_STOPPED);
 		stopped += !measured;
 	}
@@ -94,24 +101,17 @@ TEST(ends_in_time)
 
 	for (int i = 0; i < 2 * 3 * 3 * 3 * 4; i++)
 	{
-		const sp_suite *suite = suites[i % 2];
-		int64_t		duration = durations[i / 2 % 3];
-		double		duty_cycle = duty_cycles[i / 6 % 3];
-		int64_t		interval = intervals[i / 18 % 3];
-		int64_t		cost = costs[i / 54];
-		char		name[128];
 		double		enough_ns;
 
-		snprintf(name, sizeof(name), "%s, %d ms, duty cycle %g, every %d us, %d us", suite->name,
-				 (int) duration, duty_cycle, (int) interval, (int) cost);
-		plan_run(suite, duration * MILLISECOND, duty_cycle, interval * 1000, cost * 1000);
+		plan_run(suites[i % 2], durations[i / 2 % 3] * MILLISECOND, duty_cycles[i / 6 % 3],
+				 intervals[i / 18 % 3] * 1000, costs[i / 54] * 1000);
 		if (i % 4 < 2)
 			probe->callbacks.read_counters = fake_read_counters;	/* with idle samples, too */
 		if (sp_probe_fits(probe, &enough_ns))
 		{
 			ran++;
 			run_probe();
-			check_end(name);
+			check_end();
 			continue;
 		}
 		refused++;
@@ -119,7 +119,7 @@ TEST(ends_in_time)
 		assert_true(enough_ns > (double) probe->duration_ns);
 		probe->duration_ns = (int64_t) ceil(enough_ns);
 		if (!sp_probe_fits(probe, &enough_ns))
-			fail_msg("%s: a duration of %.0f ns is refused, too", name, enough_ns);
+			fail_plan("refused, too");
 	}
 	assert_true(refused > 50 && ran > 50 && stopped > 50);
 }
@@ -178,7 +178,7 @@ TEST(leaves_out_a_warm_up_that_takes_too_long)
 	{
 		plan_run(&sp_suite_wal, 5 * SECOND, 1, rows[i][0] * MILLISECOND, 100 * 1000);
 		run_probe();
-		check_end("a slow pace");
+		check_end();
 		assert_true(probe->rounds[SP_SATURATED] > 0);
 		assert_uint_in_range(first_round_at[SP_PACED] - probe->started_ns,
 							 rows[i][1] * MILLISECOND, (rows[i][1] + 10) * MILLISECOND);
@@ -206,18 +206,16 @@ TEST(cuts_the_round_that_is_under_way)
 
 	for (int i = 0; i < 78; i++)
 	{
-		int			regimes = i % 3;
-
 		plan_run(&sp_suite_wal, (1500 + 13 * i) * MILLISECOND, 1, 5 * MILLISECOND,
 				 2 * MILLISECOND);
-		if (regimes < 2)
-			keep_regime(regimes == 0 ? SP_PACED : SP_SATURATED);
+		if (i % 3 < 2)
+			keep_regime(i % 3 == 0 ? SP_PACED : SP_SATURATED);
 		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 0;
 		disk.sd = 0;
-		slow_before_end = (regimes == 0 ? 30 : 100) * MILLISECOND;
+		slow_before_end = (i % 3 == 0 ? 30 : 100) * MILLISECOND;
 		probe->callbacks.round_done = become_slow;
 		run_probe();
-		check_end("a disk that becomes slow");
+		check_end();
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			const sp_result *result = &probe->results[c];

@@ -218,30 +218,26 @@ TEST(takes_the_known_order_statistics)
 	{
 		int			n;
 		double		alpha;
-		double		low;		/* NAN: no interval */
-		double		high;
-		double		estimate;
+		int			low;		/* as far from the other end; 0: no interval */
 	}			rows[] = {
-		{1, 0.05, NAN, NAN, 1}, {6, 0.03, NAN, NAN, 3.5}, {6, 0.05, 1, 6, 3.5}, {7, 0.05, 1, 7, 4},
+		{1, 0.05, 0}, {6, 0.03, 0}, {6, 0.05, 1}, {7, 0.05, 1},
 		/* 2 / 256; the next rank has 18 / 256 */
-		{8, 0.05, 1, 8, 4.5}, {8, 0.0703, 1, 8, 4.5}, {8, 0.0704, 2, 7, 4.5},
-		{8, 0.0079, 1, 8, 4.5}, {8, 0.0078, NAN, NAN, 4.5}, {9, 0.05, 2, 8, 5},
-		{16, 0.05, 4, 13, 8.5}, {64, 0.05, 24, 41, 32.5}, {128, 0.05, 53, 76, 64.5},
+		{8, 0.05, 1}, {8, 0.0703, 1}, {8, 0.0704, 2}, {8, 0.0079, 1}, {8, 0.0078, 0},
+		{9, 0.05, 2}, {16, 0.05, 4}, {64, 0.05, 24}, {128, 0.05, 53},
 	};
 
 	FOR_EACH(row, rows)
 	{
-		int			n = row->n;
 		double		values[128];
 		sp_median	median;
 
-		for (int k = 0; k < n; k++)
-			values[(k * 11 + 2) % n] = k + 1;	/* n is never a multiple of 11 */
-		median = sp_median_interval(values, n, row->alpha);
-		assert_true(median.estimate == row->estimate);
-		if (isnan(row->low) ? !isnan(median.low) || !isnan(median.high)
-			: median.low != row->low || median.high != row->high)
-			fail_msg("n %d, alpha %g: %g to %g", n, row->alpha, median.low, median.high);
+		for (int k = 0; k < row->n; k++)
+			values[(k * 11 + 2) % row->n] = k + 1;	/* n is never a multiple of 11 */
+		median = sp_median_interval(values, row->n, row->alpha);
+		assert_true(median.estimate == (row->n + 1) / 2.0);
+		if (!is_same(median.low, row->low > 0 ? row->low : NAN) ||
+			!is_same(median.high, row->low > 0 ? row->n + 1 - row->low : NAN))
+			fail_msg("n %d, alpha %g: %g to %g", row->n, row->alpha, median.low, median.high);
 	}
 }
 

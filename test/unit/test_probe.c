@@ -304,31 +304,27 @@ TEST(names_what_decides)
 	{
 		int64_t		interval;	/* us, that of the plan */
 		sp_regime	deciding;
-		const char *when;
+		const char *words;
 	}			rows[] = {
-		{5000, SP_PACED, "with a flush every 5 ms"},
-		{20000, SP_PACED, "with a flush every 20 ms"},
+		{5000, SP_PACED, " over fdatasync with a flush every 5 ms; time per flush: "},
+		{20000, SP_PACED, " over fdatasync with a flush every 20 ms; time per flush: "},
 		/* five flushes of 0.5 ms do not fit into half a millisecond */
-		{500, SP_PACED, "with a flush every 2.5 ms"},
-		{5000, SP_SATURATED, "back to back"},
+		{500, SP_PACED, " over fdatasync with a flush every 2.5 ms; time per flush: "},
+		{5000, SP_SATURATED, " over fdatasync back to back; time per flush: "},
 	};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	FOR_EACH(row, rows)
 	{
-		char		begin[100];
-		const char *reason;
-
 		plan_wal("fdatasync", 4 * SECOND);
 		even_out_methods(300 * 1000);
 		disk.sd = 0.01;
-		probe->flush_interval_ns = rows[i].interval * 1000;
-		probe->deciding = rows[i].deciding;
+		probe->flush_interval_ns = row->interval * 1000;
+		probe->deciding = row->deciding;
 		probe->load = "WAL is written 12 % of the time";
 		run_probe();
-		reason = reason_of_run();
-		snprintf(begin, sizeof(begin), " over fdatasync %s; time per flush: ", rows[i].when);
-		if (strstr(reason, begin) == NULL || strstr(reason, probe->load) == NULL)
-			fail_msg("row %zu: %s", i, reason);
+		if (strstr(reason_of_run(), row->words) == NULL ||
+			strstr(reason_of_run(), probe->load) == NULL)
+			fail_msg("%s: %s", row->words, reason_of_run());
 	}
 }
 

@@ -63,11 +63,11 @@ judge_and_explain(void)
 }
 
 /* What the server's commits were in a trial may leave nothing to compare. */
-#define SEEN(...)	.seen = &(const sp_commit_sums) {__VA_ARGS__}
+#define SEEN(...)		.seen = &(const sp_commit_sums) {__VA_ARGS__}
+#define SEEN_ALL(where)	SEEN(.commits = 9, .part = {[SP_PART_##where] = 9})
 
 static const struct
 {
-	const char *scenario;
 	sp_setting_figure deciding;
 	int			rounds;
 	double		wait;
@@ -78,38 +78,35 @@ static const struct
 	bool		fsync_off;
 	const char *begins;			/* the reason */
 }			judge_cases[] = {
-	{"shorter wait, more commits", SP_COMMIT_WAIT, ROUNDS, 0.8, 1.1, SP_SWITCH,
+	{SP_COMMIT_WAIT, ROUNDS, 0.8, 1.1, SP_SWITCH,
 	.begins = "with fdatasync a commit takes 20 % less time than with fsync; time per commit: "},
 	/* the figure that does not decide is shown, and has no say */
-	{"shorter wait, fewer commits", SP_COMMIT_WAIT, ROUNDS, 0.8, 0.8, SP_SWITCH,
-	.begins = "with fdatasync a commit takes 20 % less time than with fsync; time per commit: "},
-	{"longer wait, more commits", SP_COMMIT_WAIT, ROUNDS, 1.2, 1.2, SP_KEEP,
+	{SP_COMMIT_WAIT, ROUNDS, 0.8, 0.8, SP_SWITCH, .begins = "with fdatasync a commit takes 20 % "},
+	{SP_COMMIT_WAIT, ROUNDS, 1.2, 1.2, SP_KEEP,
 	.begins = "every other value is slower than fsync; time per commit: fdatasync +"},
-	{"equal", SP_COMMIT_WAIT, ROUNDS, 1, 1, SP_KEEP, .begins = "no other value can gain more "},
-	{"more commits decide", SP_COMMIT_RATE, ROUNDS, 1, 1.2, SP_SWITCH,
+	{SP_COMMIT_WAIT, ROUNDS, 1, 1, SP_KEEP, .begins = "no other value can gain more than "},
+	{SP_COMMIT_RATE, ROUNDS, 1, 1.2, SP_SWITCH,
 	.begins = "with fdatasync there are 20 % more commits per second than with fsync; commits "},
-	{"fewer commits decide", SP_COMMIT_RATE, ROUNDS, 0.8, 0.8, SP_KEEP,
+	{SP_COMMIT_RATE, ROUNDS, 0.8, 0.8, SP_KEEP,
 	.begins = "every other value is slower than fsync; commits per second: fdatasync -"},
 	/* without rounds enough there is no verdict, however clear an estimate is */
-	{"too few rounds", SP_COMMIT_WAIT, SP_MIN_SAMPLES - 1, 0.5, 2, SP_UNDECIDED,
+	{SP_COMMIT_WAIT, SP_MIN_SAMPLES - 1, 0.5, 2, SP_UNDECIDED,
 	.begins = "too few rounds to compare: 15 of 16; a longer run may decide"},
-	{"rounds enough", SP_COMMIT_WAIT, SP_MIN_SAMPLES, 0.5, 2, SP_SWITCH, .begins = ""},
-	{"more than there is room for", SP_COMMIT_WAIT, SP_SETTING_MAX_ROUNDS + 10, 0.8, 1.1,
-	SP_SWITCH, .begins = ""},
-	{"no time", SP_COMMIT_WAIT, 0, 1, 1, SP_UNDECIDED, SEEN(.commits = 1),
+	{SP_COMMIT_WAIT, SP_MIN_SAMPLES, 0.5, 2, SP_SWITCH, .begins = ""},
+	/* more than there is room for */
+	{SP_COMMIT_WAIT, SP_SETTING_MAX_ROUNDS + 10, 0.8, 1.1, SP_SWITCH, .begins = ""},
+	/* no time, no commits, few of them, and commits that do not wait for a flush */
+	{SP_COMMIT_WAIT, 0, 1, 1, SP_UNDECIDED, SEEN(.commits = 1),
 	.begins = "the duration left no time for a round; repeat it with a longer one"},
-	{"no commits", SP_COMMIT_WAIT, 0, 1, 1, SP_UNDECIDED, SEEN(0),
+	{SP_COMMIT_WAIT, 0, 1, 1, SP_UNDECIDED, SEEN(0),
 	.begins = "no transaction that writes has committed; repeat it while sessions write"},
-	{"few", SP_COMMIT_RATE, 0, 1, 1, SP_UNDECIDED, SEEN(.commits = 1), .lost_rounds = 1,
+	{SP_COMMIT_RATE, 0, 1, 1, SP_UNDECIDED, SEEN(.commits = 1), .lost_rounds = 1,
 	.begins = "commits were too few, or did not wait: synchronous_commit may be off"},
-	{"asynchronous", SP_COMMIT_WAIT, ROUNDS, 0.5, 2, SP_UNDECIDED,
-		SEEN(.commits = 9, .part = {[SP_PART_RUNNING] = 9}),
+	{SP_COMMIT_WAIT, ROUNDS, 0.5, 2, SP_UNDECIDED, SEEN_ALL(RUNNING),
 	.begins = "commits did not wait for a flush of WAL: synchronous_commit may be off"},
-	{"asynchronous, the rate decides", SP_COMMIT_RATE, ROUNDS, 0.5, 2, SP_SWITCH,
-	SEEN(.commits = 9, .part = {[SP_PART_RUNNING] = 9}), .begins = ""},
-	{"flushes", SP_COMMIT_WAIT, ROUNDS, 0.5, 2, SP_SWITCH,
-	SEEN(.commits = 9, .part = {[SP_PART_SYNC] = 9}), .begins = ""},
-	{"fsync is off", SP_COMMIT_WAIT, 0, 1, 1, SP_UNSAFE, SEEN(0), .fsync_off = true, .begins = ""},
+	{SP_COMMIT_RATE, ROUNDS, 0.5, 2, SP_SWITCH, SEEN_ALL(RUNNING), .begins = ""},
+	{SP_COMMIT_WAIT, ROUNDS, 0.5, 2, SP_SWITCH, SEEN_ALL(SYNC), .begins = ""},
+	{SP_COMMIT_WAIT, 0, 1, 1, SP_UNSAFE, SEEN(0), .fsync_off = true, .begins = ""},
 };
 
 TEST(judges)
@@ -125,7 +122,7 @@ TEST(judges)
 		add_rounds(row->rounds, row->wait, row->rate, 1);
 		if (judge_and_explain() != row->verdict ||
 			strncmp(reason, row->begins, strlen(row->begins)) != 0)
-			fail_msg("%s: %s", row->scenario, reason);
+			fail_msg("row %d: %s", (int) (row - judge_cases), reason);
 		assert_int_equal(judgement->recommended, row->verdict == SP_SWITCH);
 		assert_int_equal(setting->rounds, fmin(row->rounds, SP_SETTING_MAX_ROUNDS));
 		assert_true(row->rounds == 0 || fabs(row->wait *
