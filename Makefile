@@ -50,7 +50,7 @@ PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
 REGRESS = setup arguments locations shapes recording privileges workloads \
-	sql_bench import stream_suite history fleet report_html teardown
+	sql_bench import stream_suite history report_html teardown
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
 TEST_MODULE = test/modules/child_process/child_process_test

@@ -56,7 +56,7 @@ measure_fleet() {
 				OPTIONS (user ''postgres'')', i);
 		END LOOP; END \$\$" || fleet_cannot "no servers"
 	for ((turn = 1; turn <= fleet_turns; turn++)); do
-		for query in 'SELECT 1' 'TABLE sync_probe.recommendations' 'TABLE sync_probe.findings'; do
+		for query in 'SELECT 1' 'TABLE sync_probe.findings'; do
 			for case in "${fleet_cases[@]}"; do
 				read -r nodes parallel <<<"$case"
 				time_fleet "$query" "$nodes" "$parallel" "$turn" || fleet_cannot "$query"

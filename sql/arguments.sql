@@ -90,6 +90,31 @@ flush_p99_us) VALUES ('x', 'Infinity')
 commits_per_sec) VALUES ('x', 'NaN')
 $$);
 
+\echo many servers
+-- all that these calls see of the extensions: dblink is looked for last
+CREATE FOREIGN DATA WRAPPER postgres_fdw;
+CREATE FOREIGN DATA WRAPPER regress_other;
+CREATE SERVER regress_node FOREIGN DATA WRAPPER postgres_fdw;
+CREATE SERVER regress_other FOREIGN DATA WRAPPER regress_other;
+SELECT refused('SELECT FROM sync_probe.%s', $$
+fleet_run(E' \n')
+fleet_run('SELECT 1', '{regress_node,no_such_server,nor_this}')
+fleet_run('SELECT 1', '{regress_other}')
+fleet_run('SELECT 1', '{regress_node,NULL}')
+fleet_run('SELECT 1', parallel => 0)
+fleet_run('SELECT 1', parallel => NULL)
+fleet_run('SELECT 1', parallel => 65)
+fleet_run('SELECT 1', time_limit => '-1 s')
+fleet_run('SELECT 1', time_limit => '1 day 1 ms')
+fleet_run('SELECT 1', time_limit => NULL)
+fleet_run('SELECT 1', '{regress_node}')
+fleet_run('SELECT 1')
+probe_fleet(servers => '{no_such_server}')
+collect_fleet('{no_such_server}')
+$$);
+DROP SERVER regress_node, regress_other;
+DROP FOREIGN DATA WRAPPER postgres_fdw, regress_other;
+
 \echo -- the upper limit is a setting that only superusers may raise
 SET pg_sync_probe.max_duration = '2 s';
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$duration => '3 s'$$);

@@ -48,9 +48,14 @@ INSERT INTO sync_probe.runs (suite) VALUES ('wal')
 $$);
 RESET ROLE;
 
-\echo -- probe_all() says which GRANT it lacks
-GRANT EXECUTE ON FUNCTION sync_probe.probe_all TO regress_sync_probe_prober;
+\echo -- probe_all() says which GRANT it lacks, and so do others
+GRANT EXECUTE ON FUNCTION sync_probe.probe_all, sync_probe.probe_fleet, sync_probe.collect_fleet
+    TO regress_sync_probe_prober;
 SET ROLE regress_sync_probe_prober;
+SELECT refused('SELECT FROM sync_probe.%s', $$
+probe_fleet()
+collect_fleet()
+$$);
 SELECT FROM sync_probe.probe_all(duration => '10 ms');
 RESET ROLE;
 
@@ -104,6 +109,5 @@ RESET search_path;
 DROP SCHEMA regress_trap CASCADE;
 DELETE FROM sync_probe.runs;
 
-REVOKE CREATE ON TABLESPACE regress_sync_probe FROM regress_sync_probe_prober;
-REVOKE EXECUTE ON FUNCTION sync_probe.probe, sync_probe.probe_all FROM regress_sync_probe_prober;
+DROP OWNED BY regress_sync_probe_prober;
 DROP ROLE regress_sync_probe_nobody, regress_sync_probe_monitor, regress_sync_probe_prober;

@@ -87,29 +87,22 @@ sp_errcode_for_file_access(void)
 	"SELECT pg_stat_reset_shared('wal'), pg_stat_reset_shared('io')"
 #define SP_WAL_STATISTICS_TELL_RECEIVED true
 #define SP_WAL_STATISTICS_QUERY \
-	"SELECT CASE WHEN s.receives THEN pg_catalog.sum(io.write_bytes) ELSE w.wal_bytes" \
-	" END::pg_catalog.float8," \
-	" pg_catalog.sum(io.fsyncs)::pg_catalog.float8," \
-	" pg_catalog.sum(io.writes)::pg_catalog.float8," \
-	" extract(epoch FROM CASE WHEN s.receives THEN pg_catalog.max(io.stats_reset)" \
-	" ELSE w.stats_reset END)::pg_catalog.float8," \
-	" extract(epoch FROM pg_catalog.max(io.stats_reset))::pg_catalog.float8" \
-	" FROM (SELECT pg_catalog.pg_is_in_recovery()) s (receives)," \
-	" pg_catalog.pg_stat_wal w, pg_catalog.pg_stat_io io" \
-	" WHERE io.object OPERATOR(pg_catalog.=) 'wal'" \
-	" AND io.context OPERATOR(pg_catalog.=) 'normal'" \
-	" AND (io.backend_type OPERATOR(pg_catalog.=) 'walreceiver')" \
-	" OPERATOR(pg_catalog.=) s.receives" \
+	"SELECT CASE WHEN s.receives THEN sum(io.write_bytes) ELSE w.wal_bytes END::float8," \
+	" sum(io.fsyncs)::float8, sum(io.writes)::float8, extract(epoch FROM" \
+	" CASE WHEN s.receives THEN max(io.stats_reset) ELSE w.stats_reset END)::float8," \
+	" extract(epoch FROM max(io.stats_reset))::float8" \
+	" FROM (SELECT pg_is_in_recovery()) AS s (receives), pg_stat_wal AS w, pg_stat_io AS io" \
+	" WHERE io.object = 'wal' AND io.context = 'normal'" \
+	" AND (io.backend_type = 'walreceiver') = s.receives" \
 	" GROUP BY s.receives, w.wal_bytes, w.stats_reset"
 #else
 #define SP_WAL_STATISTICS_VIEW "pg_stat_wal"
 #define SP_WAL_STATISTICS_RESET "SELECT pg_stat_reset_shared('wal')"
 #define SP_WAL_STATISTICS_TELL_RECEIVED false
 #define SP_WAL_STATISTICS_QUERY \
-	"SELECT wal_bytes::pg_catalog.float8, wal_sync::pg_catalog.float8," \
-	" wal_write::pg_catalog.float8," \
-	" extract(epoch FROM stats_reset)::pg_catalog.float8," \
-	" extract(epoch FROM stats_reset)::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
+	"SELECT wal_bytes::float8, wal_sync::float8, wal_write::float8," \
+	" extract(epoch FROM stats_reset)::float8, extract(epoch FROM stats_reset)::float8" \
+	" FROM pg_stat_wal"
 #endif
 
 /* PostgreSQL 17 (b31ba5310b5) renamed this variable. */
@@ -131,14 +124,11 @@ sp_errcode_for_file_access(void)
 #define sp_wait_event_new(name) ((void) (name), PG_WAIT_EXTENSION)
 #endif
 
-/* PostgreSQL 16 (c727f511bd7) has one function for privilege checks. */
-#if PG_VERSION_NUM >= 160000
-#define sp_tablespace_aclcheck(tablespace, role) \
-	object_aclcheck(TableSpaceRelationId, tablespace, role, ACL_CREATE)
-#else
-#define sp_tablespace_aclcheck(tablespace, role) \
-	pg_tablespace_aclcheck(tablespace, role, ACL_CREATE)
-#endif
+/*
+ * Up to 15, dblink connects with PQconnectdb(), in which libpq waits and serves no interrupts, but
+ * has a limit.  Since 16 (e4602483e95) the server waits, and does not look at connect_timeout.
+ */
+#define SP_LIBPQ_WAITS (PG_VERSION_NUM < 160000)
 
 /* PostgreSQL 16 (6e2775e4d4e) added reserved_connections, and renamed the other variable. */
 #if PG_VERSION_NUM < 160000

@@ -16,13 +16,11 @@
  */
 #include "common/common.h"
 
-#include <math.h>
-
 #include "catalog/pg_extension.h"
+#include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "storage/dsm.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
@@ -273,26 +271,23 @@ PG_FUNCTION_INFO_V1(sync_probe_running);
 Datum
 sync_probe_running(PG_FUNCTION_ARGS)
 {
-#define RUNNING_COLUMNS 7
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Datum		values[RUNNING_COLUMNS] = {0};
-	bool		nulls[RUNNING_COLUMNS] = {0};
 	sp_progress progress;
-	int			i = 0;
+	sp_row	   *row;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (find_holder(&progress) == 0 || progress.pid == 0)
 		return (Datum) 0;
 
-	values[i++] = Int32GetDatum(progress.pid);
-	values[i++] = NameGetDatum(&progress.location);
-	values[i++] = CStringGetTextDatum(NameStr(progress.suite));
-	nulls[i] = NameStr(progress.workload)[0] == '\0';
-	values[i++] = NameGetDatum(&progress.workload);
-	values[i++] = CStringGetTextDatum(NameStr(progress.phase));
-	values[i++] = TimestampTzGetDatum(progress.started_at);
-	values[i++] = Float8GetDatum(round(share_done(&progress) * 1000) / 10);
-	Assert(i == RUNNING_COLUMNS);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	row = sp_row_make(rsinfo->setDesc);
+	sp_row_put_int(row, "pid", INT4OID, progress.pid);
+	sp_row_put_name(row, "location", NameStr(progress.location));
+	sp_row_put_text(row, "suite", NameStr(progress.suite));
+	if (NameStr(progress.workload)[0] != '\0')
+		sp_row_put_name(row, "workload", NameStr(progress.workload));
+	sp_row_put_text(row, "phase", NameStr(progress.phase));
+	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(progress.started_at));
+	sp_row_put_number(row, "percent_done", share_done(&progress) * 100, 1);
+	tuplestore_puttuple(rsinfo->setResult, sp_row_form(row));
 	return (Datum) 0;
 }

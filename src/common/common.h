@@ -158,12 +158,10 @@ typedef struct sp_caller
 {
 	Oid			user;
 	int			context;
-	int			nest_level;
 } sp_caller;
 
 extern bool sp_record_possible(void);
 extern bool sp_record_or_tell(void);
-extern int	sp_pin_search_path(void);
 extern sp_caller sp_become_history_owner(void);
 extern void sp_become_caller(sp_caller caller);
 extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values,

@@ -41,7 +41,6 @@ sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 	TupleDesc	type;
 	HeapTupleHeader output;
 	void	   *state;
-	int			nest_level;
 
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -49,15 +48,11 @@ sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 		elog(ERROR, "the procedure returns no row");
 	type = BlessTupleDesc(CreateTupleDescCopy(type));
 	state = palloc0(state_size);
-	nest_level = sp_pin_search_path();
 	prepare(fcinfo, state);
-	AtEOXact_GUC(true, nest_level);
 	SPI_commit();
 	/* whatever default_transaction_isolation is: it holds no snapshot between statements */
 	XactIsoLevel = XACT_READ_COMMITTED;
-	nest_level = sp_pin_search_path();
 	output = SPI_returntuple(work(state, type), type);
-	AtEOXact_GUC(true, nest_level);
 	SPI_finish();
 	PG_RETURN_HEAPTUPLEHEADER(output);
 }

@@ -15,7 +15,6 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "funcapi.h"
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -207,7 +206,7 @@ sp_history_insert(TupleDesc type, HeapTuple *rows, int nrows)
 	values[0] = PointerGetDatum(construct_array(datums, nrows, type->tdtypeid,
 												-1, false, TYPALIGN_DOUBLE));
 	caller = sp_become_history_owner();
-	sp_spi_execute(psprintf("INSERT INTO %s (%s) SELECT %s FROM pg_catalog.unnest($1)",
+	sp_spi_execute(psprintf("INSERT INTO %s (%s) SELECT %s FROM unnest($1)",
 							format_type_be_qualified(type->tdtypeid), columns, columns),
 				   1, types, values, NULL, SPI_OK_INSERT);
 	SPI_finish();

@@ -21,7 +21,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
@@ -84,16 +83,21 @@ sp_history_row_type(const char *table)
 
 /*
  * Connect to SPI, and execute a query that must return the expected SPI_OK_ code.  The caller
- * ends with SPI_finish().
+ * ends with SPI_finish().  Names without a schema are those of pg_catalog, and neither expressions
+ * nor triggers that a user has added to a table can change the session.
  */
 void
 sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, int expected)
 {
+	int			nest_level = NewGUCNestLevel();
 	int			result;
 
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	result = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
+	AtEOXact_GUC(false, nest_level);
 	if (result != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -117,29 +121,15 @@ sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, const char 
 }
 
 /*
- * Set search_path as the SET clause of a function does.  AtEOXact_GUC() with the
- * returned nest level restores it.
- */
-int
-sp_pin_search_path(void)
-{
-	int			nest_level = NewGUCNestLevel();
-
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	return nest_level;
-}
-
-/*
  * What follows runs as the owner of the history, as foreign-key checks run as the owner of
  * their table; after an error the transaction ends this.  Expressions and triggers that a user
- * has added to a table run as the owner, too.  So search_path is pinned, and they cannot change
- * the session, as in maintenance commands (see SECURITY_RESTRICTED_OPERATION in miscinit.c).
+ * has added to a table run as the owner, too, and cannot become another role (see
+ * SECURITY_RESTRICTED_OPERATION in miscinit.c).
  */
 sp_caller
 sp_become_history_owner(void)
 {
-	sp_caller	caller = {.nest_level = sp_pin_search_path()};
+	sp_caller	caller;
 
 	GetUserIdAndSecContext(&caller.user, &caller.context);
 	SetUserIdAndSecContext(history_owner(), caller.context | SECURITY_LOCAL_USERID_CHANGE |
@@ -150,7 +140,6 @@ sp_become_history_owner(void)
 void
 sp_become_caller(sp_caller caller)
 {
-	AtEOXact_GUC(false, caller.nest_level);
 	SetUserIdAndSecContext(caller.user, caller.context);
 }
 

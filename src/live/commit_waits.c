@@ -16,8 +16,6 @@
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
 
 #include "compat.h"
 
@@ -137,38 +135,17 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------------- newest */
 
-/* The columns are those of sp_observed_commits.  An hour has no result_id: 0 says it was found. */
 bool
 sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 {
-	char		host[MAXPGPATH];
-	Oid			types[] = {INT8OID, TEXTOID, INT4OID, FLOAT8OID};
-	Datum		values[4];
-	sp_caller	caller;
+	Oid			types[] = {BOOLOID, INT4OID, FLOAT8OID};
+	Datum		values[] = {
+		BoolGetDatum(busiest_hour), Int32GetDatum(sp_commit_waits_max_age),
+		Float8GetDatum(SP_MIN_COMMITTING)
+	};
+	sp_caller	caller = sp_become_history_owner();
 
-	if (!busiest_hour && sp_commit_waits_max_age == 0)
-		return false;
-	values[0] = Int64GetDatum((int64) sp_this_server(host));
-	values[1] = CStringGetTextDatum(sp_valid_text(host));
-	values[2] = Int32GetDatum(sp_commit_waits_max_age);
-	values[3] = Float8GetDatum(SP_MIN_COMMITTING);
-	caller = sp_become_history_owner();
-	sp_spi_execute(psprintf("SELECT committers::float8, commits_per_sec, wal_bytes_per_commit,"
-							" commit_wait_us,"
-							" (flushes_per_sec * EXTRACT(epoch FROM duration))::float8,"
-							" flushes_per_sec,"
-							" wal_bytes_per_commit * commits_per_sec / nullif(flushes_per_sec, 0),"
-							" wal_busy, %s LIMIT 1", busiest_hour ?
-							"0::float8 FROM " SP_SCHEMA ".commit_wait_hours"
-							" WHERE hour > pg_catalog.clock_timestamp()"
-							" - pg_catalog.make_interval(days => 7)"
-							" AND duration >= '30 s'"
-							" ORDER BY commits_per_sec DESC NULLS LAST, hour DESC" :
-							"result_id::float8 FROM " SP_SCHEMA "." RESULT_TABLE
-							" WHERE system_identifier = $1 AND host = $2 AND commits_per_sec > 0"
-							" AND started_at > pg_catalog.clock_timestamp()"
-							" - pg_catalog.make_interval(secs => $3)"
-							" ORDER BY committing_sessions > $4 DESC NULLS LAST, result_id DESC"),
+	sp_spi_execute("SELECT * FROM " SP_SCHEMA "_internal.observed_commits($1, $2, $3)",
 				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	sp_first_row((double *) observed, SP_OBSERVED_COLUMNS);
 	SPI_finish();

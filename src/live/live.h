@@ -97,7 +97,7 @@ extern sp_wal_pace sp_wal_pace_read(void);
 /* GUC, see pg_sync_probe.c */
 extern int	sp_commit_waits_max_age;
 
-/* What is known of the commits of this server: columns of a result.  NAN: unknown. */
+/* What is known of the commits of this server: columns of observed_commits().  NAN: unknown. */
 typedef struct sp_observed_commits
 {
 	double		committers;		/* sessions that committed */
@@ -108,7 +108,7 @@ typedef struct sp_observed_commits
 	double		flushes_per_sec;
 	double		bytes_per_flush;
 	double		wal_busy;		/* share of the time, 0 to 1 */
-	double		result_id;		/* of sync_probe.commit_wait_results */
+	double		result_id;		/* 0 of an hour */
 #define SP_OBSERVED_COLUMNS	9
 } sp_observed_commits;
 

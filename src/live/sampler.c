@@ -21,7 +21,6 @@
 
 #include "access/transam.h"
 #include "access/xlog.h"
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"

@@ -13,7 +13,6 @@
 #include <math.h>
 
 #include "access/htup_details.h"
-#include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pgstat.h"

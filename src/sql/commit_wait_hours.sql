@@ -3,7 +3,7 @@
 --
 -- Each result stands for its minute, whatever time it sampled.
 --
-CREATE VIEW sync_probe.commit_wait_hours AS
+CREATE VIEW sync_probe_internal.commit_wait_hours AS
 SELECT date_trunc('hour', w.started_at) AS hour,
        count(*) AS samples,
        sum(w.duration) AS duration,
@@ -20,8 +20,15 @@ SELECT date_trunc('hour', w.started_at) AS hour,
             FILTER (WHERE w.commit_wait_us IS NOT NULL))[1] AS worst_at
 FROM sync_probe.commit_wait_results AS w
 JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
-GROUP BY 1
-ORDER BY 1 DESC;
+GROUP BY 1;
+
+GRANT SELECT ON sync_probe_internal.commit_wait_hours TO pg_monitor;
+
+CREATE VIEW sync_probe.commit_wait_hours AS
+SELECT h.hour, h.samples, h.commits_per_sec, h.commit_wait_us, h.wal_busy, h.worst_wait_us,
+       h.worst_at
+FROM sync_probe_internal.commit_wait_hours AS h
+ORDER BY h.hour DESC;
 
 GRANT SELECT ON sync_probe.commit_wait_hours TO pg_monitor;
 
@@ -29,15 +36,47 @@ COMMENT ON VIEW sync_probe.commit_wait_hours IS
   'Results of commit_waits() of this server by hours, the newest first; null if unknown';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.hour IS 'Start of the hour';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.samples IS 'Results that began in the hour';
-COMMENT ON COLUMN sync_probe.commit_wait_hours.duration IS 'Time that they sampled, in all';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.commits_per_sec IS 'Mean of the results';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.commit_wait_us IS 'Mean of the commits';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.wal_busy IS 'Mean of the results';
-COMMENT ON COLUMN sync_probe.commit_wait_hours.committers IS 'Largest of the results';
-COMMENT ON COLUMN sync_probe.commit_wait_hours.flushes_per_sec IS 'Mean of the results';
-COMMENT ON COLUMN sync_probe.commit_wait_hours.wal_bytes_per_commit IS 'Mean of the commits';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.worst_wait_us IS 'Longest of the results';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.worst_at IS 'Start of that result';
+
+--
+-- What gives a probe its pace, see sp_observed_commits: the newest result of this server that saw
+-- a load, else a commit, and is not older; or the busiest hour of the last week.  Less than 30 s of
+-- samples in an hour may have met one bulk load.
+--
+CREATE FUNCTION sync_probe_internal.observed_commits(
+    busiest_hour boolean,
+    max_age integer,
+    min_committing double precision)
+RETURNS TABLE (committers float8, commits_per_sec float8, wal_bytes_per_commit float8,
+               commit_wait_us float8, flushes float8, flushes_per_sec float8,
+               bytes_per_flush float8, wal_busy float8, result_id float8)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT o.committers, o.commits_per_sec, o.wal_bytes_per_commit, o.commit_wait_us,
+       o.flushes_per_sec * extract(epoch FROM o.duration), o.flushes_per_sec,
+       o.wal_bytes_per_commit * o.commits_per_sec / nullif(o.flushes_per_sec, 0), o.wal_busy,
+       o.result_id
+FROM (SELECT 0 AS result_id, -h.commits_per_sec AS place, h.hour AS started_at, h.duration,
+             h.committers, h.commits_per_sec, h.wal_bytes_per_commit, h.commit_wait_us,
+             h.flushes_per_sec, h.wal_busy
+      FROM sync_probe_internal.commit_wait_hours AS h
+      WHERE busiest_hour AND h.hour > now() - interval '7 days' AND h.duration >= '30 s'
+      UNION ALL
+      SELECT w.result_id, 1 - (w.committing_sessions > min_committing)::integer, w.started_at,
+             w.duration, w.committers, w.commits_per_sec, w.wal_bytes_per_commit,
+             w.commit_wait_us, w.flushes_per_sec, w.wal_busy
+      FROM sync_probe.commit_wait_results AS w
+      JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
+      WHERE NOT busiest_hour AND w.commits_per_sec > 0
+        AND w.started_at > clock_timestamp() - make_interval(secs => max_age)) AS o
+ORDER BY o.place, o.result_id DESC, o.started_at DESC
+LIMIT 1
+$$;
 
 --
 -- delete_history

@@ -7,7 +7,6 @@
 --
 CREATE TABLE sync_probe.expectations (
     profile name PRIMARY KEY CHECK (profile <> ''),
-    description text,
     flush_p99_us double precision CHECK (flush_p99_us > 0 AND flush_p99_us < 'Infinity'),
     commits_per_sec double precision CHECK (commits_per_sec > 0 AND commits_per_sec < 'Infinity'),
     durable boolean NOT NULL DEFAULT false,
@@ -22,7 +21,6 @@ GRANT SELECT ON sync_probe.expectations TO pg_monitor;
 COMMENT ON TABLE sync_probe.expectations IS
   'Profiles of expect(); insert a row to add or to replace one';
 COMMENT ON COLUMN sync_probe.expectations.profile IS 'Its name';
-COMMENT ON COLUMN sync_probe.expectations.description IS 'Free text';
 COMMENT ON COLUMN sync_probe.expectations.flush_p99_us IS
   'Longest time for 99 percent of paced flushes with the current method; null: any';
 COMMENT ON COLUMN sync_probe.expectations.commits_per_sec IS
@@ -62,8 +60,8 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.expectations', '');
 -- setting, not about the machine: neither wants it.
 --
 INSERT INTO sync_probe.expectations VALUES
-('etcd', 'Disk as etcd asks for', 10000, NULL, true, false, false),
-('oltp', 'Many short transactions', 10000, 300, true, true, false);
+('etcd', 10000, NULL, true, false, false),
+('oltp', 10000, 300, true, true, false);
 
 --
 -- expect

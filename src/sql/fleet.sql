@@ -1,5 +1,5 @@
 --
--- Many servers: a statement on all of them, probes of all, and their history collected here.
+-- Many servers: a query on all of them, probes of all, and their history collected here.
 --
 -- Nodes are foreign servers of postgres_fdw or dblink_fdw.  dblink reaches them with the caller's
 -- own privilege on the server and user mapping.  It need not be there when this extension is
@@ -8,62 +8,47 @@
 --
 
 --
--- The given servers, each once, or all that the caller can connect to.
+-- dblink_connect(connection, server), or whatever the statement does with these two, within a time.
 --
-CREATE FUNCTION sync_probe_internal.fleet_nodes(servers name[])
-RETURNS name[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE
+CREATE FUNCTION sync_probe_internal.connect_within(
+    ms integer,
+    statement text,
+    connection text,
+    server text)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_connect_within';
+
+--
+-- The answer of a statement with two parameters, or its error in one line.  A cancel of this
+-- session stays an error.  What a node sends has the SQLSTATE that it has there: then the name of
+-- the connection, a, is in the context.
+--
+CREATE FUNCTION sync_probe_internal.fleet_try(
+    statement text,
+    a text,
+    b text DEFAULT NULL,
+    OUT answer text,
+    OUT error text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    unknown name;
-    nodes name[] := ARRAY(
-        SELECT s.srvname FROM pg_foreign_server AS s
-        JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
-        WHERE w.fdwname IN ('postgres_fdw', 'dblink_fdw')
-          AND CASE WHEN servers IS NOT NULL THEN s.srvname = ANY (servers)
-                   ELSE has_server_privilege(s.oid, 'USAGE')
-                        AND EXISTS (SELECT FROM pg_user_mappings AS m
-                                    WHERE m.srvid = s.oid
-                                      AND m.umuser IN (0, current_user::regrole)) END
-        ORDER BY s.srvname);
+    detail text;
+    context text;
 BEGIN
-    FOR unknown IN SELECT g FROM unnest(servers) AS g WHERE (g = ANY (nodes)) IS NOT TRUE LOOP
-        RAISE EXCEPTION USING
-            ERRCODE = CASE WHEN unknown IS NULL THEN 'invalid_parameter_value'
-                           ELSE 'undefined_object' END,
-            MESSAGE = coalesce('server "' || unknown || '" of postgres_fdw or dblink_fdw does not '
-                               'exist', 'argument "servers" must not contain null'),
-            HINT = 'See SELECT srvname FROM pg_foreign_server. CREATE SERVER makes one.';
-    END LOOP;
-    RETURN nodes;
-END
-$$;
-
---
--- An error of a node, or about one, as one line.
---
-CREATE FUNCTION sync_probe_internal.fleet_error(message text, detail text)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT regexp_replace(concat_ws(': ', message, nullif(detail, '')), '\s+', ' ', 'g')
-$$;
-
---
--- Why what a node answered is no rows of that type; null if it is.
---
-CREATE FUNCTION sync_probe_internal.fleet_fault(of_type anyelement, result jsonb)
-RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    PERFORM FROM jsonb_populate_recordset(of_type, result);
-    RETURN NULL;
-EXCEPTION WHEN OTHERS THEN
-    RETURN sync_probe_internal.fleet_error(SQLERRM, NULL);
+    EXECUTE statement INTO answer USING a, b;
+EXCEPTION WHEN query_canceled OR assert_failure OR OTHERS THEN
+    GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+        context = PG_EXCEPTION_CONTEXT;
+    IF SQLSTATE = '57014'
+        AND (starts_with(a, 'sync_probe ') AND strpos(context, a) > 0) IS NOT TRUE THEN
+        RAISE;
+    END IF;
+    error := regexp_replace(concat_ws(': ', error, nullif(detail, '')), '\s+', ' ', 'g')
+             || CASE WHEN SQLSTATE = '42601'
+                     THEN '; the statement must be SELECT, TABLE, VALUES or WITH' ELSE '' END;
 END
 $$;
 
@@ -92,21 +77,23 @@ DECLARE
     -- random: a name that no connection of the user has, and no message of this server
     prefix text := format('sync_probe %s ', gen_random_uuid());
     nodes name[];
+    connect_ms integer[];
     started timestamptz[];
     max_results CONSTANT integer := 100;
     results integer[];      -- how many of each node
     answers text[];         -- the last one
+    faults text[];          -- why there is no connection
     running integer[] := '{}';
     next integer := 1;
     nap double precision := 0.001;
     i integer;
     is_ready boolean;
     answer text;
-    detail text;
-    context text;
 BEGIN
     error := CASE WHEN coalesce(statement, '') !~ '\S'
                   THEN 'argument "statement" must not be null or empty'
+                  WHEN array_position(servers, NULL) > 0
+                  THEN 'argument "servers" must not contain null'
                   WHEN coalesce(parallel, 0) NOT BETWEEN 1 AND 64
                   THEN format('parallel %s is out of range', coalesce(parallel::text, 'null'))
                   WHEN coalesce(time_limit, '0') NOT BETWEEN '1 ms' AND '1 day'
@@ -116,8 +103,27 @@ BEGIN
         RAISE EXCEPTION '%', error USING ERRCODE = 'invalid_parameter_value',
             HINT = 'Pass a query, parallel from 1 to 64, and a time_limit from 1 ms to 1 day.';
     END IF;
-    nodes := sync_probe_internal.fleet_nodes(servers);
-    IF servers IS NULL AND nodes = '{}' THEN
+    SELECT array_agg(s.srvname ORDER BY s.srvname), array_agg(c.ms ORDER BY s.srvname)
+    INTO nodes, connect_ms
+    FROM pg_foreign_server AS s
+    JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
+    CROSS JOIN LATERAL (
+        SELECT ceil(1000 * least(extract(epoch FROM time_limit),
+                                 coalesce(min(o.option_value::numeric), 10)))
+        FROM pg_options_to_table(s.srvoptions) AS o
+        WHERE o.option_name = 'connect_timeout' AND o.option_value ~ '^0*[1-9][0-9]*$') AS c (ms)
+    WHERE w.fdwname IN ('postgres_fdw', 'dblink_fdw')
+      AND CASE WHEN servers IS NOT NULL THEN s.srvname = ANY (servers)
+               ELSE has_server_privilege(s.oid, 'USAGE')
+                    AND EXISTS (SELECT FROM pg_user_mappings AS m
+                                WHERE m.srvid = s.oid
+                                  AND m.umuser IN (0, current_user::regrole)) END;
+    server := (SELECT g FROM unnest(servers) AS g WHERE (g = ANY (nodes)) IS NOT TRUE LIMIT 1);
+    IF server <> '' THEN
+        RAISE undefined_object USING
+            MESSAGE = format('server "%s" of postgres_fdw or dblink_fdw does not exist', server),
+            HINT = 'See SELECT srvname FROM pg_foreign_server. CREATE SERVER makes one.';
+    ELSIF servers IS NULL AND nodes IS NULL THEN
         RAISE NOTICE 'no foreign server has a user mapping for the current user'
             USING HINT = 'CREATE USER MAPPING FOR CURRENT_USER SERVER ... makes one.';
     END IF;
@@ -130,78 +136,65 @@ BEGIN
         IF next <= cardinality(nodes) AND cardinality(running) < parallel THEN
             i := next;
             next := next + 1;
+            running := running || i;
             started[i] := clock_timestamp();
-            BEGIN
-                EXECUTE format('SELECT %s.dblink_connect($1, $2)', dblink)
-                    USING prefix || i, nodes[i]::text;
-                running := running || i;
-            EXCEPTION WHEN OTHERS THEN
-                GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
-                RETURN QUERY SELECT nodes[i], NULL::jsonb,
-                    sync_probe_internal.fleet_error(error, detail),
-                    round(1000 * extract(epoch FROM clock_timestamp() - started[i]), 1)::float8;
-                CONTINUE;
-            END;
+            faults[i] := (sync_probe_internal.fleet_try(
+                format('SELECT sync_probe_internal.connect_within(%s, %L, $1, $2)', connect_ms[i],
+                       format('SELECT %s.dblink_connect($1, $2)', dblink)),
+                prefix || i, nodes[i])).error;
             -- LOCAL, as a pooler gives the session to others.  Messages below an error would go
             -- to this server's log.  The statement may end with a comment, and have a column q.
-            EXECUTE format('SELECT %s.dblink_send_query($1, $2)', dblink)
-                USING prefix || i, format(
-                    E'SET LOCAL statement_timeout = %s;'
-                    'SET LOCAL client_connection_check_interval = 1000;'
-                    'SET LOCAL client_min_messages = error;'
-                    'SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.to_jsonb(q.*)), ''[]'')'
-                    ' FROM (\n%s\n) AS q',
-                    greatest(1, ceil(1000 * extract(epoch FROM started[i] + time_limit
-                                                               - clock_timestamp()))),
-                    regexp_replace(statement, ';\s*$', ''));
+            IF faults[i] IS NULL THEN
+                EXECUTE format('SELECT %s.dblink_send_query($1, $2)', dblink)
+                    USING prefix || i, format(
+                        E'SET LOCAL statement_timeout = %s;'
+                        'SET LOCAL client_connection_check_interval = 1000;'
+                        'SET LOCAL client_min_messages = error;'
+                        'SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.to_jsonb(q.*)), ''[]'')'
+                        ' FROM (\n%s\n) AS q',
+                        greatest(1, ceil(1000 * extract(epoch FROM started[i] + time_limit
+                                                                   - clock_timestamp()))),
+                        regexp_replace(statement, ';\s*$', ''));
+            END IF;
         END IF;
 
         -- The results of a query come one by one, and then none, when its transaction is over.
         FOR i, is_ready IN EXECUTE format(
-            'SELECT i, %s.dblink_is_busy($1 || i) = 0 FROM unnest($2) AS i', dblink)
-            USING prefix, running
+            'SELECT i, CASE WHEN $3[i] IS NULL THEN %s.dblink_is_busy($1 || i) = 0 END'
+            ' FROM unnest($2) AS i', dblink) USING prefix, running, faults
         LOOP
+            CONTINUE WHEN NOT is_ready
+                AND clock_timestamp() < started[i] + time_limit + interval '1 s';
             result := NULL;
-            error := NULL;
-            IF is_ready THEN
+            error := coalesce(faults[i], CASE WHEN NOT is_ready
+                                              THEN format('no answer within %s', time_limit) END);
+            IF error IS NULL THEN
                 nap := 0.001;
-                BEGIN
-                    EXECUTE format('SELECT r FROM %s.dblink_get_result($1) AS t (r text)', dblink)
-                        INTO answer USING prefix || i;
-                    IF answer IS NOT NULL THEN
-                        answers[i] := answer;
-                        results[i] := coalesce(results[i], 0) + 1;
-                        CONTINUE WHEN results[i] <= max_results;
-                        -- ready each time, it would never run out of time
-                        error := format('it sent more than %s results', max_results);
-                    ELSE
-                        result := answers[i];
-                    END IF;
-                EXCEPTION WHEN query_canceled OR assert_failure OR OTHERS THEN
-                    GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
-                        context = PG_EXCEPTION_CONTEXT;
-                    -- an error of a node has the SQLSTATE that it has there
-                    IF SQLSTATE = '57014' AND strpos(context, prefix) = 0 THEN
-                        RAISE;
-                    END IF;
-                    error := sync_probe_internal.fleet_error(error, detail)
-                             || CASE WHEN SQLSTATE = '42601' THEN
-                                    '; the statement must be SELECT, TABLE, VALUES or WITH'
-                                ELSE '' END;
-                END;
-                IF result IS NULL AND error IS NULL THEN
-                    error := 'the connection was lost before the query was sent';
-                END IF;
-            ELSIF clock_timestamp() < started[i] + time_limit + interval '1 s' THEN
-                CONTINUE;
-            ELSE
-                error := format('no answer within %s', time_limit);
+                SELECT t.* INTO answer, error
+                FROM sync_probe_internal.fleet_try(
+                         format('SELECT r FROM %s.dblink_get_result($1) AS t (r text)', dblink),
+                         prefix || i) AS t;
+                results[i] := coalesce(results[i], 0) + 1;
+                answers[i] := coalesce(answer, answers[i]);
+                CONTINUE WHEN answer IS NOT NULL AND results[i] <= max_results;
+                error := CASE WHEN error IS NOT NULL THEN error
+                              -- ready each time, it would never run out of time
+                              WHEN answer IS NOT NULL
+                              THEN format('it sent more than %s results', max_results)
+                              WHEN answers[i] IS NULL
+                              THEN 'the connection was lost before the query was sent'
+                              ELSE (sync_probe_internal.fleet_try('SELECT $1::jsonb',
+                                                                  answers[i])).error END;
+                result := CASE WHEN error IS NULL THEN answers[i]::jsonb END;
             END IF;
-            EXECUTE format('SELECT %s.dblink_disconnect($1)', dblink) USING prefix || i;
+            IF faults[i] IS NULL THEN
+                EXECUTE format('SELECT %s.dblink_disconnect($1)', dblink) USING prefix || i;
+            END IF;
             running := array_remove(running, i);
             answers[i] := NULL;
-            RETURN QUERY SELECT nodes[i], result, error,
-                round(1000 * extract(epoch FROM clock_timestamp() - started[i]), 1)::float8;
+            server := nodes[i];
+            duration_ms := round(1000 * extract(epoch FROM clock_timestamp() - started[i]), 1);
+            RETURN NEXT;
         END LOOP;
         IF next > cardinality(nodes) OR cardinality(running) = parallel THEN
             PERFORM pg_sleep(nap);
@@ -224,6 +217,31 @@ COMMENT ON FUNCTION sync_probe.fleet_run IS
   'Run a query on foreign servers of postgres_fdw and dblink_fdw, with dblink: null means all that '
   'the caller has a user mapping for. Returns a row for each, with its rows as an array or its '
   'error';
+
+--
+-- The same, with rows of that type.  An error, and an answer that is no such rows, is a row.
+--
+CREATE FUNCTION sync_probe_internal.fleet_rows(
+    of_type anyelement,
+    statement text,
+    servers name[] DEFAULT NULL,
+    parallel integer DEFAULT 8,
+    time_limit interval DEFAULT '1 min',
+    OUT server name,
+    OUT r anyelement,
+    OUT error text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT f.server, r, coalesce(f.error, t.error)
+FROM sync_probe.fleet_run(statement, servers, parallel, time_limit) AS f
+CROSS JOIN sync_probe_internal.fleet_try(
+    format('SELECT count(*) FROM jsonb_populate_recordset(NULL::%s, $1::jsonb)',
+           pg_typeof(of_type)), f.result::text) AS t
+LEFT JOIN jsonb_populate_recordset(of_type, CASE WHEN t.error IS NULL THEN f.result END) AS r
+    ON true
+$$;
 
 --
 -- probe_fleet
@@ -273,18 +291,14 @@ BEGIN
         -- A probe lasts at most 25 s by default, and writes its files before.  What is wrong with
         -- the arguments depends on the node, which says it.
         RETURN QUERY
-            SELECT f.server, r.*, coalesce(f.error, x.fault)
-            FROM sync_probe.fleet_run(
+            SELECT f.server, (f.r).*, f.error
+            FROM sync_probe_internal.fleet_rows(
+                     NULL::sync_probe.recommendations,
                      format('SELECT * FROM sync_probe.probe_all(%L, %L, %L)', probe_fleet.duration,
                             probe_fleet.duty_cycle, probe_fleet.label),
                      nodes, probe_fleet.parallel,
                      least('1 day', filesystems * (interval '30 s' + least('1 h', greatest('0',
-                         coalesce(probe_fleet.duration, '25 s')))))) AS f
-            CROSS JOIN sync_probe_internal.fleet_fault(NULL::sync_probe.recommendations, f.result)
-                AS x (fault)
-            LEFT JOIN jsonb_populate_recordset(NULL::sync_probe.recommendations,
-                                               CASE WHEN x.fault IS NULL THEN f.result END) AS r
-                ON true;
+                         coalesce(probe_fleet.duration, '25 s')))))) AS f;
     END LOOP;
     RETURN QUERY
         SELECT f.server, n.*, f.error
@@ -304,8 +318,9 @@ COMMENT ON FUNCTION sync_probe.probe_fleet IS
 -- collect_fleet
 --
 -- The runs of a node have its system identifier and host, those of a promoted standby a host of
--- its own.  What finished after the newest of them that is here is missing.  A user of the node
--- could make a concat() that fits better than the server's.
+-- its own.  What finished after the newest of them that is here is missing; a standby, or another
+-- name of a node, may have just given it.  All runs of a node are imported, or none.  A user of
+-- the node could make a concat() that fits better than the server's.
 --
 CREATE FUNCTION sync_probe.collect_fleet(
     servers name[] DEFAULT NULL,
@@ -317,18 +332,16 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     newest jsonb;
-    before jsonb;
-    run jsonb;
-    answer jsonb;
-    detail text;
+    node record;
+    done jsonb;
 BEGIN
     PERFORM sync_probe_internal.require_monitor('collect_fleet()', '{sync_probe.runs}');
     SELECT coalesce(jsonb_object_agg(r.origin, r.finished_at), '{}') INTO newest
     FROM (SELECT concat(r.system_identifier, ' ', r.host) AS origin,
                  max(r.finished_at) AS finished_at
           FROM sync_probe.runs AS r GROUP BY 1) AS r;
-    FOR server, answer, error IN
-        SELECT f.server, f.result, f.error
+    FOR node IN
+        SELECT f.*
         FROM sync_probe.fleet_run(format('
             SELECT m.origin, m.finished_at, m.missing,
                    sync_probe.export_json(ARRAY[m.run_id]) AS document
@@ -343,26 +356,24 @@ BEGIN
             ORDER BY m.finished_at', newest),
             collect_fleet.servers, collect_fleet.parallel, collect_fleet.time_limit) AS f
     LOOP
-        imported := 0;
-        before := newest;
-        BEGIN
-            remaining := coalesce((answer -> 0 ->> 'missing')::integer, 0)
-                         - jsonb_array_length(answer);
-            FOR run IN SELECT jsonb_array_elements(answer) LOOP
-                -- A standby, or another name of a node, may have just given it.
-                CONTINUE WHEN (run ->> 'finished_at')::timestamptz
-                              <= (before ->> (run ->> 'origin'))::timestamptz;
-                PERFORM sync_probe.import_json(run ->> 'document');
-                imported := imported + 1;
-                newest := newest || jsonb_build_object(run ->> 'origin', run -> 'finished_at');
-            END LOOP;
-        EXCEPTION WHEN OTHERS THEN
-            GET STACKED DIAGNOSTICS error = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
-            error := sync_probe_internal.fleet_error(error, detail);
-            imported := 0;
-            remaining := NULL;
-            newest := before;
-        END;
+        SELECT t.answer, coalesce(node.error, t.error) INTO done, error
+        FROM sync_probe_internal.fleet_try('
+            SELECT jsonb_build_object(
+                ''imported'', count(i), ''newest'', jsonb_object_agg(r.origin, r.finished_at)
+                    FILTER (WHERE i IS NOT NULL),
+                ''remaining'', coalesce(max(r.missing), 0)
+                                 - jsonb_array_length($1::jsonb))
+            FROM jsonb_to_recordset($1::jsonb) AS r (
+                     origin text, finished_at timestamptz, missing integer, document text)
+            LEFT JOIN LATERAL (
+                SELECT sync_probe.import_json(r.document)
+                WHERE r.finished_at > coalesce(($2::jsonb ->> r.origin)::timestamptz,
+                                               ''-infinity'')) AS i ON true',
+            node.result::text, newest::text) AS t;
+        server := node.server;
+        imported := coalesce((done ->> 'imported')::integer, 0);
+        remaining := CASE WHEN error IS NULL THEN done ->> 'remaining' END;
+        newest := newest || coalesce(nullif(done -> 'newest', 'null'), '{}');
         RETURN NEXT;
     END LOOP;
 END

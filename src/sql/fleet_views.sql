@@ -9,60 +9,47 @@
 -- lacks are null.  A node without an answer has one row, with its error.
 --
 CREATE VIEW sync_probe.fleet_recommendations AS
-SELECT n.server, r.location, r.verdict, r.current_method, r.recommended_method, r.max_regret,
-       r.durable, r.run_id, r.reason, n.error
-FROM sync_probe.fleet_run('SELECT * FROM sync_probe.recommendation_details') AS a,
-     LATERAL (SELECT a.server, coalesce(a.error, sync_probe_internal.fleet_fault(
-                  NULL::sync_probe.recommendation_details, a.result)) AS error) AS n,
-     jsonb_to_recordset(CASE WHEN n.error IS NULL THEN a.result ELSE '[{}]' END) AS r (
-         location name, verdict text, current_method text, recommended_method text,
-         max_regret double precision, durable text, run_id bigint, reason text)
-ORDER BY n.error IS NULL,
-         array_position('{unsafe,outdated,switch,undecided,not probed,keep}', r.verdict),
-         n.server, r.location <> 'pg_wal', r.location;
+SELECT f.server, (f.r).location, (f.r).verdict, (f.r).recommended_method, (f.r).reason, f.error
+FROM sync_probe_internal.fleet_rows(NULL::sync_probe.recommendation_details,
+                                    'SELECT * FROM sync_probe.recommendation_details') AS f
+WHERE num_nonnulls((f.r).location, f.error) > 0
+ORDER BY f.error IS NULL,
+         array_position('{unsafe,outdated,switch,undecided,not probed,keep}', (f.r).verdict),
+         f.server, (f.r).location <> 'pg_wal', (f.r).location;
 
 GRANT SELECT ON sync_probe.fleet_recommendations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.fleet_recommendations IS
-  'What recommendation_details of each node shows now, the worst first; nodes are asked with '
-  'fleet_run(), which the caller must be allowed to execute';
+  'What recommendation_details of each node shows now, the worst first; the caller must be allowed '
+  'to execute fleet_run()';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.server IS 'Foreign server of the node';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.location IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.verdict IS 'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.fleet_recommendations.current_method IS
-  'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.recommended_method IS
   'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.fleet_recommendations.max_regret IS 'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.fleet_recommendations.durable IS 'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.fleet_recommendations.run_id IS 'Run of the node';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.reason IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.error IS
   'Why the node did not answer; null if it did';
 
 CREATE VIEW sync_probe.fleet_findings AS
-SELECT n.server, f.location, f.severity, f.code, f.message, f.hint, n.error
-FROM sync_probe.fleet_run('SELECT * FROM sync_probe.findings') AS a,
-     LATERAL (SELECT a.server, coalesce(a.error, sync_probe_internal.fleet_fault(
-                  NULL::sync_probe.findings, a.result)) AS error) AS n,
-     jsonb_to_recordset(CASE WHEN n.error IS NULL THEN a.result ELSE '[{}]' END) AS f (
-         location name, severity text, code text, message text, hint text)
-ORDER BY n.error IS NULL, array_position('{error,warning,info}', f.severity), n.server,
-         f.location <> 'pg_wal', f.location, f.code, f.message;
+SELECT f.server, (f.r).location, (f.r).severity, (f.r).code, (f.r).message, f.error
+FROM sync_probe_internal.fleet_rows(NULL::sync_probe.findings,
+                                    'SELECT * FROM sync_probe.findings') AS f
+WHERE num_nonnulls((f.r).location, f.error) > 0
+ORDER BY f.error IS NULL, array_position('{error,warning,info}', (f.r).severity), f.server,
+         (f.r).location <> 'pg_wal', (f.r).location, (f.r).code, (f.r).message;
 
 GRANT SELECT ON sync_probe.fleet_findings TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.fleet_findings IS
-  'What findings of each node shows now, the worst first; nodes are asked with fleet_run(), which '
-  'the caller must be allowed to execute';
+  'What findings of each node shows now, the worst first; the caller must be allowed to execute '
+  'fleet_run()';
 COMMENT ON COLUMN sync_probe.fleet_findings.server IS 'Foreign server of the node';
 COMMENT ON COLUMN sync_probe.fleet_findings.location IS 'As in findings';
 COMMENT ON COLUMN sync_probe.fleet_findings.severity IS 'As in findings';
 COMMENT ON COLUMN sync_probe.fleet_findings.code IS 'As in findings';
 COMMENT ON COLUMN sync_probe.fleet_findings.message IS 'As in findings';
-COMMENT ON COLUMN sync_probe.fleet_findings.hint IS 'As in findings';
-COMMENT ON COLUMN sync_probe.fleet_findings.error IS
-  'Why the node did not answer; null if it did';
+COMMENT ON COLUMN sync_probe.fleet_findings.error IS 'Why the node did not answer; null if it did';
 
 --
 -- fleet_history
@@ -71,21 +58,18 @@ COMMENT ON COLUMN sync_probe.fleet_findings.error IS
 -- which was current then.
 --
 CREATE VIEW sync_probe.fleet_history AS
-SELECT r.host, r.system_identifier, r.location, date_trunc('second', r.finished_at) AS finished_at,
-       r.wal_sync_method AS method, r.p50_us, r.ops_per_sec,
+SELECT r.host, r.location, date_trunc('second', r.finished_at) AS finished_at,
+       r.wal_sync_method AS method, r.p50_us,
        (SELECT c.ratio::double precision
         FROM sync_probe_internal.paced_ratio(r.before, r.wal_sync_method, r.run_id,
                                              r.wal_sync_method) AS c) AS ratio,
-       r.verdict, r.durable, r.run_id
-FROM (SELECT r.*, m.p50_us, m.ops_per_sec,
+       r.run_id
+FROM (SELECT r.*, m.p50_us,
              lag(r.run_id) OVER (PARTITION BY r.system_identifier, r.host, r.location
                                  ORDER BY r.finished_at, r.run_id) AS before
       FROM sync_probe.runs AS r
-      JOIN LATERAL (
-          SELECT min(m.p50_us) FILTER (WHERE m.test = 'paced') AS p50_us,
-                 min(m.ops_per_sec) FILTER (WHERE m.test = 'saturated') AS ops_per_sec
-          FROM sync_probe.measurements AS m
-          WHERE m.run_id = r.run_id AND m.choice = 'current') AS m ON m.p50_us > 0
+      JOIN sync_probe.measurements AS m
+          ON m.run_id = r.run_id AND m.test = 'paced' AND m.choice = 'current' AND m.p50_us > 0
       WHERE r.suite = 'wal') AS r
 ORDER BY r.host, r.system_identifier, r.location <> 'pg_wal', r.location, r.finished_at, r.run_id;
 
@@ -95,17 +79,13 @@ COMMENT ON VIEW sync_probe.fleet_history IS
   'Runs of suite wal of all nodes whose runs were imported, and of this server: how each location '
   'of a node changes in time';
 COMMENT ON COLUMN sync_probe.fleet_history.host IS 'Machine of the node';
-COMMENT ON COLUMN sync_probe.fleet_history.system_identifier IS 'Cluster of the node';
 COMMENT ON COLUMN sync_probe.fleet_history.location IS 'pg_wal or a tablespace';
 COMMENT ON COLUMN sync_probe.fleet_history.finished_at IS 'End of the run';
 COMMENT ON COLUMN sync_probe.fleet_history.method IS 'wal_sync_method of the node then';
 COMMENT ON COLUMN sync_probe.fleet_history.p50_us IS
   'Median latency of a flush with it, paced, in microseconds';
-COMMENT ON COLUMN sync_probe.fleet_history.ops_per_sec IS 'Flushes per second, back to back';
 COMMENT ON COLUMN sync_probe.fleet_history.ratio IS
   'Time of a paced flush relative to the same method in the run before (2: twice as long)';
-COMMENT ON COLUMN sync_probe.fleet_history.verdict IS 'As in runs';
-COMMENT ON COLUMN sync_probe.fleet_history.durable IS 'As in runs';
 COMMENT ON COLUMN sync_probe.fleet_history.run_id IS 'Number of the run here';
 
 --
@@ -133,14 +113,11 @@ CREATE FUNCTION sync_probe_internal.compared_nodes(
     run_ids bigint[],
     OUT odd boolean,
     OUT host text,
-    OUT system_identifier bigint,
     OUT kind text,
-    OUT method text,
     OUT p50_us double precision,
     OUT ratio double precision,
     OUT ratio_low double precision,
     OUT ratio_high double precision,
-    OUT durable text,
     OUT reason text,
     OUT run_id bigint)
 RETURNS SETOF record
@@ -168,8 +145,8 @@ WITH node AS (
     GROUP BY n.kind
     HAVING count(*) >= 3
 )
-SELECT o.lies OR o.differs, n.host, (n.run).system_identifier, n.kind, n.method, n.p50_us,
-       CASE WHEN t.run_id = n.run_id THEN 1 ELSE c.ratio END, c.low, c.high, n.durable,
+SELECT o.lies OR o.differs, n.host, n.kind, n.p50_us,
+       CASE WHEN t.run_id = n.run_id THEN 1 ELSE c.ratio END, c.low, c.high,
        nullif(concat_ws('; ',
            CASE WHEN o.lies THEN format('syncs with %s do not reach the device', n.method) END,
            CASE WHEN n.p50_us IS NULL THEN format('its newest run did not measure %s', n.method)
@@ -215,10 +192,8 @@ COMMENT ON COLUMN sync_probe.fleet_compare.odd IS
   'True if the whole interval of the ratio is beyond the margin, or if syncs do not reach the '
   'device';
 COMMENT ON COLUMN sync_probe.fleet_compare.host IS 'Machine of the node';
-COMMENT ON COLUMN sync_probe.fleet_compare.system_identifier IS 'Cluster of the node';
 COMMENT ON COLUMN sync_probe.fleet_compare.kind IS
   'virtual disk, rotating disk, nvme, ssd; the type of the file system if no disk is known';
-COMMENT ON COLUMN sync_probe.fleet_compare.method IS 'wal_sync_method of the node';
 COMMENT ON COLUMN sync_probe.fleet_compare.p50_us IS
   'Median latency of a flush with it, paced, in microseconds';
 COMMENT ON COLUMN sync_probe.fleet_compare.ratio IS
@@ -228,7 +203,6 @@ COMMENT ON COLUMN sync_probe.fleet_compare.ratio_low IS
   'Its 95 percent confidence interval, as in compare()';
 COMMENT ON COLUMN sync_probe.fleet_compare.ratio_high IS
   'Its 95 percent confidence interval, as in compare()';
-COMMENT ON COLUMN sync_probe.fleet_compare.durable IS 'As in runs';
 COMMENT ON COLUMN sync_probe.fleet_compare.reason IS
   'Why the node is odd, and what else differs from the median node; or why there is no ratio';
 COMMENT ON COLUMN sync_probe.fleet_compare.run_id IS 'Number of the run here';

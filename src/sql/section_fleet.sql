@@ -29,9 +29,11 @@ FROM (SELECT f.*, row_number() OVER (PARTITION BY f.compared ORDER BY f.n) AS pl
                       THEN 'run ' || f.run_id END, f.host), 60) AS name
       FROM (SELECT f.*, CASE WHEN f.ratio > 0 AND f.durable IS DISTINCT FROM 'no'
                              THEN f.kind END AS compared
-            FROM unnest(data.fleet) WITH ORDINALITY
-                     AS f (odd, host, system_identifier, kind, method, p50_us, ratio, ratio_low,
-                           ratio_high, durable, reason, run_id, n)) AS f) AS f,
+            FROM (SELECT f.*, r.durable, r.wal_sync_method, r.system_identifier
+                  FROM unnest(data.fleet) WITH ORDINALITY
+                           AS f (odd, host, kind, p50_us, ratio, ratio_low, ratio_high, reason,
+                                 run_id, n)
+                  JOIN sync_probe.runs AS r USING (run_id)) AS f) AS f) AS f,
      LATERAL (SELECT f.name, CASE WHEN f.durable = 'no' THEN 'not durable'
                                   WHEN f.odd THEN 'odd' END AS note,
                      CASE WHEN f.durable = 'no' THEN 'bad' WHEN f.odd THEN 'rec' END AS colour,
@@ -39,9 +41,9 @@ FROM (SELECT f.*, row_number() OVER (PARTITION BY f.compared ORDER BY f.n) AS pl
                      CASE WHEN f.compared <> '' THEN 1 / nullif(f.ratio_high, 0) END AS low,
                      CASE WHEN f.compared <> '' THEN 1 / nullif(f.ratio_low, 0) END AS high)
          AS mark,
-     LATERAL (SELECT f.name AS node, CASE WHEN f.odd THEN 'yes' END AS odd, f.kind, f.method,
-                     f.durable, f.p50_us AS "p50 us", f.ratio, f.ratio_low AS low,
-                     f.ratio_high AS high, f.reason, f.system_identifier::text AS cluster,
+     LATERAL (SELECT f.name AS node, CASE WHEN f.odd THEN 'yes' END AS odd, f.kind,
+                     f.wal_sync_method AS method, f.durable, f.p50_us AS "p50 us", f.ratio,
+                     f.ratio_low AS low, f.ratio_high AS high, f.reason, f.system_identifier::text AS cluster,
                      f.run_id::text AS run) AS cell
 WHERE cardinality(data.fleet) > 1
 GROUP BY f.compared

@@ -18,11 +18,9 @@
 #include "catalog/pg_tablespace.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/rel.h"
-
-#include "compat.h"
 
 #define PG_WAL	"pg_wal"
 
@@ -116,7 +114,8 @@ sp_location_check_privilege(const sp_location *location)
 
 	if (!OidIsValid(tablespace) || tablespace == MyDatabaseTableSpace)
 		return;
-	if (sp_tablespace_aclcheck(tablespace, GetUserId()) != ACLCHECK_OK)
+	if (!DatumGetBool(DirectFunctionCall2(has_tablespace_privilege_id, ObjectIdGetDatum(tablespace),
+										  CStringGetTextDatum("CREATE"))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for tablespace \"%s\"", NameStr(location->name)),

@@ -13,8 +13,8 @@
  */
 #include "trial/trial.h"
 
-#include "access/htup_details.h"
 #include "access/xlog.h"
+#include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
@@ -337,8 +337,7 @@ run_trial(void *state, TupleDesc type)
 	const sp_judgement *judgement = &compared->setting.judgement;
 	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE,
 													 trial->compared.duration_us);
-	Datum		values[4];
-	bool		nulls[lengthof(values)] = {false};
+	sp_row	   *row = sp_row_make(type);
 
 	if (trial->load)
 		namestrcpy(&progress->workload, trial->run.workload);
@@ -350,15 +349,14 @@ run_trial(void *state, TupleDesc type)
 	sp_location_find("pg_wal", &trial->run.location);
 	trial->run.run_id = sp_history_next_id("runs_run_id_seq");
 	sp_record(&trial->run);
-	values[0] = Int64GetDatum(trial->run.run_id);
-	values[1] = CStringGetTextDatum(sp_verdict_name(judgement->verdict));
+	sp_row_put_int(row, "run_id", INT8OID, trial->run.run_id);
+	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
 	/* none if fsync was switched off meanwhile */
-	nulls[2] = judgement->recommended < 0;
-	values[2] = CStringGetTextDatum(compared->setting.values[Max(judgement->recommended, 0)].value);
-	values[3] = CStringGetTextDatum(compared->reason);
-	Assert(type->natts == lengthof(values));
+	sp_row_put_text(row, "recommended_value", judgement->recommended < 0 ? NULL :
+					compared->setting.values[judgement->recommended].value);
+	sp_row_put_text(row, "reason", compared->reason);
 	sp_cluster_lock_release();
-	return heap_form_tuple(type, values, nulls);
+	return sp_row_form(row);
 }
 
 /*

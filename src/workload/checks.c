@@ -114,9 +114,8 @@ sp_workload_find_tablespace(const char *name, sp_workload_run *run)
 void
 sp_workload_check_publications(bool has_allow)
 {
-	List	   *publications = sp_spi_column("SELECT pubname FROM pg_catalog.pg_publication"
-											 " WHERE puballtables ORDER BY pubname LIMIT 1",
-											 0, NULL, NULL, NULL);
+	List	   *publications = sp_spi_column("SELECT pubname FROM pg_publication WHERE puballtables"
+											 " ORDER BY pubname LIMIT 1", 0, NULL, NULL, NULL);
 
 	if (publications)
 		ereport(ERROR,

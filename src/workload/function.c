@@ -22,7 +22,6 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/tuplestore.h"
 
 /* The arguments of both, in order. */

@@ -17,7 +17,6 @@
  */
 #include "workload/workload.h"
 
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
@@ -50,17 +49,16 @@
 	"Objects of a workload that sync_probe.pgbench() runs; if none is running, sync_probe.cleanup() drops them"
 
 #define LEFTOVERS \
-	"SELECT n.nspname FROM pg_catalog.pg_namespace n" \
-	" WHERE n.nspname OPERATOR(pg_catalog.~) '^" SP_WORKLOAD_SCHEMA_PREFIX "[0-9a-f]{8}$'" \
-	" AND pg_catalog.obj_description(n.oid, 'pg_namespace')" \
-	" OPERATOR(pg_catalog.=) '" MARKER "'"
+	"SELECT n.nspname FROM pg_namespace AS n" \
+	" WHERE n.nspname ~ '^" SP_WORKLOAD_SCHEMA_PREFIX "[0-9a-f]{8}$'" \
+	" AND obj_description(n.oid, 'pg_namespace') = '" MARKER "'"
 
 /* Those that the current user may drop. */
 int
 sp_schema_drop_leftovers(void)
 {
 	List	   *dropped = sp_spi_column("SELECT " SP_SCHEMA "_internal.drop_leftovers(ARRAY("
-										LEFTOVERS " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')))",
+										LEFTOVERS " AND pg_has_role(n.nspowner, 'USAGE')))",
 										0, NULL, NULL, NULL);
 
 	return pg_strtoint32(linitial(dropped));
@@ -113,7 +111,7 @@ prepare_scripts(sp_workload_run *run)
 static void
 drop_own_leftovers(const sp_workload_run *run)
 {
-	const char *own = psprintf(LEFTOVERS " AND n.nspowner OPERATOR(pg_catalog.=) %u", GetUserId());
+	const char *own = psprintf(LEFTOVERS " AND n.nspowner = %u", GetUserId());
 	StringInfoData sql;
 	ListCell   *cell;
 

@@ -18,7 +18,6 @@
 #include "miscadmin.h"
 #include "postmaster/postmaster.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 char	   *sp_pgbench_directory = "";

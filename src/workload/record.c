@@ -17,7 +17,6 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 
 /* The maximum wait for the sessions of a run to end, and the pause between checks. */
@@ -73,17 +72,13 @@ put_seconds(sp_row *row, const sp_pgbench_result *result)
 
 /* What the settings $1 say, else of role and database the more special one, else the server. */
 #define SYNCHRONOUS_COMMIT \
-	"SELECT value FROM (" \
-	"SELECT value, NULL::pg_catalog.oid AS setrole, NULL::pg_catalog.oid AS setdatabase, 1 AS priority" \
-	" FROM pg_catalog.jsonb_each_text($1) WHERE pg_catalog.lower(key) OPERATOR(pg_catalog.=) 'synchronous_commit'" \
-	" UNION ALL SELECT pg_catalog.substr(c, 20), setrole, setdatabase, 2" \
-	" FROM pg_catalog.pg_db_role_setting, pg_catalog.unnest(setconfig) AS c" \
-	" WHERE setdatabase OPERATOR(pg_catalog.=) ANY (ARRAY[0, $2]::pg_catalog.oid[])" \
-	" AND setrole OPERATOR(pg_catalog.=) ANY (ARRAY[0, $3]::pg_catalog.oid[])" \
-	" AND c OPERATOR(pg_catalog.~~) 'synchronous\\_commit=%'" \
-	" UNION ALL SELECT reset_val, NULL, NULL, 3 FROM pg_catalog.pg_settings" \
-	" WHERE name OPERATOR(pg_catalog.=) 'synchronous_commit') AS s" \
-	" ORDER BY priority, setrole DESC, setdatabase DESC LIMIT 1"
+	"SELECT value FROM (SELECT value, NULL::oid AS setrole, NULL::oid AS setdatabase, 1 AS priority" \
+	" FROM jsonb_each_text($1) WHERE lower(key) = 'synchronous_commit'" \
+	" UNION ALL SELECT substr(c, 20), setrole, setdatabase, 2" \
+	" FROM pg_db_role_setting, unnest(setconfig) AS c" \
+	" WHERE setdatabase IN (0, $2) AND setrole IN (0, $3) AND c LIKE 'synchronous\\_commit=%'" \
+	" UNION ALL SELECT reset_val, NULL, NULL, 3 FROM pg_settings WHERE name = 'synchronous_commit')" \
+	" AS s ORDER BY priority, setrole DESC, setdatabase DESC LIMIT 1"
 
 /* That of the sessions of the run. */
 static char *

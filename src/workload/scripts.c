@@ -60,7 +60,7 @@ sp_workload_find(sp_workload *workload)
 
 	/* a builtin one that a later version has brought may have the name of a user's */
 	sp_spi_execute("SELECT * FROM " SP_SCHEMA ".workloads"
-				   " WHERE workload OPERATOR(pg_catalog.=) $1 ORDER BY builtin DESC LIMIT 1",
+				   " WHERE workload = $1 ORDER BY builtin DESC LIMIT 1",
 				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		complain_unknown(NameStr(workload->name));
@@ -85,11 +85,9 @@ sp_workload_find(sp_workload *workload)
  * define are columns of results, which are not known here.
  */
 #define UNDEFINED_VARIABLE \
-	"SELECT m[1] FROM pg_catalog.regexp_matches($1, E'(?<!:):([[:alpha:]_]\\\\w*)', 'g') AS m" \
-	" WHERE m[1] OPERATOR(pg_catalog.<>) ALL (pg_catalog.string_to_array($2, ' '))" \
-	" AND $1 OPERATOR(pg_catalog.!~*) (E'\\\\\\\\set(shell)?\\\\s+' OPERATOR(pg_catalog.||) m[1]" \
-	" OPERATOR(pg_catalog.||) E'\\\\M')" \
-	" AND $1 OPERATOR(pg_catalog.!~*) E'\\\\\\\\[ga]set' LIMIT 1"
+	"SELECT m[1] FROM regexp_matches($1, E'(?<!:):([[:alpha:]_]\\\\w*)', 'g') AS m" \
+	" WHERE m[1] <> ALL (string_to_array($2, ' ')) AND $1 !~* E'\\\\\\\\[ga]set'" \
+	" AND $1 !~* (E'\\\\\\\\set(shell)?\\\\s+' || m[1] || E'\\\\M') LIMIT 1"
 
 /*
  * pgbench replaces an undefined variable with null, and would measure something else.

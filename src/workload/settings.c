@@ -16,7 +16,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/jsonb.h"
 
 #include "compat.h"
@@ -59,9 +58,8 @@ check_setting(const char *name, const char *value)
 #define MAX_OPTIONS_BYTES	8000
 
 #define EACH_SETTING \
-	"SELECT key, CASE WHEN pg_catalog.jsonb_typeof(value) OPERATOR(pg_catalog.=)" \
-	" ANY ('{string,number,boolean}') THEN value OPERATOR(pg_catalog.#>>) '{}' END" \
-	" FROM pg_catalog.jsonb_each($1)"
+	"SELECT key, CASE WHEN jsonb_typeof(value) = ANY ('{string,number,boolean}')" \
+	" THEN value #>> '{}' END FROM jsonb_each($1)"
 
 /*
  * The settings of a jsonb object as session options, or an error that says what is

@@ -1,8 +1,9 @@
-# Many servers: fleet_run() on nodes of all sorts, what ends it and what is left then, waves of
-# probe_fleet(), and what collect_fleet() imports.
+# Many servers: fleet_run() on nodes of all sorts, what ends it and what is left then, real probes,
+# and what collect_fleet() imports.  Invented nodes: test/tap/fleet_views.sql.
 
 use FindBin;
 use lib $FindBin::RealBin;
+use IO::Select;
 use IO::Socket::INET;
 use SyncProbeTest;
 
@@ -18,7 +19,6 @@ sql($north, <<'SQL');
 CREATE ROLE fleet LOGIN PASSWORD 'r1ght-secret' IN ROLE pg_monitor;
 CREATE DATABASE bare;
 CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE DATABASE other;
 CREATE FUNCTION pass_gate() RETURNS bigint LANGUAGE plpgsql AS '
 BEGIN
     WHILE (pg_stat_file(''gate'', true)).size IS NOT NULL LOOP
@@ -40,28 +40,25 @@ my $deaf = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1') or die "
 sub add_node
 {
 	my ($name, $server, $user, $wrapper) = @_;
-	my $list = sub { join ', ', map { "$_ '$_[0]{$_}'" } keys %{ $_[0] } };
-	my $options = $list->({ host => $north->host, port => $north->port, dbname => 'postgres',
-			%{ $server // {} } });
-	my $mapping = $list->({ user => 'postgres', %{ $user // {} } });
+	my $list = sub { my %o = @_; join ', ', map { "$_ '$o{$_}'" } keys %o };
+	my $options = $list->(host => $north->host, port => $north->port, dbname => 'postgres',
+		%{ $server // {} });
 	sql($here, "CREATE SERVER \"$name\" FOREIGN DATA WRAPPER @{[ $wrapper // 'postgres_fdw' ]}
-		OPTIONS ($options);
-		CREATE USER MAPPING FOR public SERVER \"$name\" OPTIONS ($mapping)");
+		OPTIONS ($options); CREATE USER MAPPING FOR public SERVER \"$name\"
+		OPTIONS (@{[ $list->(user => 'postgres', %{ $user // {} }) ]})");
 	return;
 }
 
 my %wrong = (user => 'fleet', password => 'wr0ng-secret');
+my @deaf = ({ host => '127.0.0.1', port => $deaf->sockport }, \%wrong);
 add_node('north', { use_remote_estimate => 'true' });
 add_node('of dblink', {}, {}, 'dblink_fdw');
 add_node('standby', { host => $standby->host, port => $standby->port });
-add_node($_, { dbname => $_ }) for qw(bare latin other);
+add_node($_, { dbname => $_ }) for qw(bare latin);
 add_node('secret', {}, { user => 'fleet', password => 'r1ght-secret' });
 add_node('wrong', {}, \%wrong);
 add_node('closed', { host => '127.0.0.1', port => 1 }, \%wrong);
-# since 16 the server waits itself while it connects, and does not look at connect_timeout
-my @deaf = sql($here, 'SHOW server_version_num') < 160000 ? 'deaf' : ();
-add_node($_, { host => '127.0.0.1', port => $deaf->sockport, connect_timeout => 2 }, \%wrong)
-  for @deaf;
+add_node('deaf', { %{ $deaf[0] }, connect_timeout => 2 }, $deaf[1]);
 sql($here, "CREATE ROLE somebody; CREATE SERVER unmapped FOREIGN DATA WRAPPER postgres_fdw;
 	CREATE USER MAPPING FOR somebody SERVER unmapped OPTIONS (user 'postgres')");
 
@@ -86,11 +83,11 @@ my $before = -s $here->logfile;
 my $row = qr/^\[\{"e": "é", "q": 1, "standby": false\}\]$/;
 rows_ok('those with a mapping',
 	q{'SELECT 1 AS q, ''é'' AS e, pg_is_in_recovery() AS standby -- rows', NULL, 3},
-	{ (map { ($_ => $row) } qw(north secret latin bare other), 'of dblink'),
+	{ (map { ($_ => $row) } qw(north secret latin bare), 'of dblink'),
 		standby => qr/"standby": true/,
 		wrong => qr/^could not establish connection: .*password authentication failed/,
 		closed => qr/^could not establish connection: .*refused/,
-		map { ($_ => qr/^could not establish connection: .*timeout expired/) } @deaf });
+		deaf => qr/^could not establish connection: .*timeout expired/ });
 rows_ok('a list', q{'TABLE sync_probe.recommendations;', '{unmapped,bare,north,bare}'},
 	{ unmapped => qr/^user mapping not found/, north => qr/^\[.*"location": "pg_wal"/,
 		bare => qr/^relation "sync_probe.recommendations" does not exist$/ });
@@ -125,7 +122,7 @@ rows_ok('a role: servers that it may use, its own mapping', q{'SELECT current_us
 	{ north => $fleet, secret => $fleet }, 'dba');
 rows_ok('a role: no USAGE', q{'SELECT current_user AS u', '{north,latin}'},
 	{ north => $fleet, latin => qr/^permission denied for foreign server latin/ }, 'dba');
-is(sql($here, 'SELECT count(*) FROM pg_foreign_server'), 10 + @deaf, 'no server is added or dropped');
+is(sql($here, 'SELECT count(*) FROM pg_foreign_server'), 10, 'no server is added or dropped');
 my $log = substr(slurp_file($here->logfile), $before);
 unlike($log =~ s/CREATE USER MAPPING.*//gr, qr/wr0ng|r1ght/, 'no password in the log');
 
@@ -191,6 +188,29 @@ like((finish_query($session))[0], qr/^standby\|\|.*(?:quit|terminat|closed)/m,
 ended_ok($session, 'a node that goes away');
 $standby->start;
 
+# --- a node that takes the connection, and is silent
+
+$session = verbose_session($here);
+add_node('silent', @deaf);
+like((query($session, "SELECT server, error FROM sync_probe.fleet_run('SELECT 1', '{n1,silent}', 1,
+		'2 s')"))[0], qr/^n1\|\nsilent\|could not establish connection: .*timeout expired\n$/,
+	'a node that is silent has its row, beside one that answers');
+is((query($session, "SELECT 'x' FROM pg_sleep(3)"))[1], '', 'and no limit is left');
+# up to 15, libpq serves no interrupts while it waits
+my $queue = IO::Select->new($deaf);
+for ([ 'user request', sub { sql($here, "SELECT pg_cancel_backend($session->{pid})") } ],
+	[ 'statement timeout', sub { } ])
+{
+	my ($why, $end) = @$_;
+	$deaf->accept while $queue->can_read(0);
+	query($session, "SET statement_timeout = '1 s'") if $why =~ /timeout/;
+	start_query($session, "SELECT FROM sync_probe.fleet_run('SELECT 1', '{silent,n1}', 1, '4 s')");
+	wait_for(sub { $queue->can_read(0) }) or die 'nobody came';
+	$end->();
+	like((finish_query($session))[1], qr/57014.*canceling statement due to $why/,
+		"while it connects: $why");
+}
+
 # --- cancel, time, and the end of the session
 
 for ([ 'cancel', sub { sql($here, "SELECT pg_cancel_backend($_[0]{pid})") }, qr/57014/ ],
@@ -205,86 +225,7 @@ for ([ 'cancel', sub { sql($here, "SELECT pg_cancel_backend($_[0]{pid})") }, qr/
 	ended_ok($error ? $session : undef, $name);
 }
 
-# --- probes: one at a time of those that share a disk, or a host whose disk is unknown
-
-# Of the user's name: host, disk, and what nodes have in common that must not meet.
-$north->safe_psql('other', <<'SQL');
-CREATE ROLE a_sda_1 LOGIN IN ROLE pg_monitor;
-CREATE ROLE a_sdb_2 LOGIN IN ROLE pg_monitor;
-CREATE ROLE b_none_3 LOGIN IN ROLE pg_monitor;
-CREATE ROLE b_sdc_3 LOGIN IN ROLE pg_monitor;
-CREATE SCHEMA sync_probe;
-CREATE SCHEMA sync_probe_internal;
-GRANT USAGE ON SCHEMA sync_probe, sync_probe_internal TO PUBLIC;
-CREATE FUNCTION sync_probe_internal.this_server() RETURNS TABLE (host text)
-    LANGUAGE sql AS $$ SELECT split_part(current_user, '_', 1) $$;
-CREATE VIEW sync_probe.locations AS
-    SELECT 'pg_wal' AS name, nullif(split_part(current_user, '_', 2), 'none') AS device,
-           NULL AS shares_filesystem_with;
-GRANT SELECT ON sync_probe.locations TO PUBLIC;
-CREATE FUNCTION sync_probe.probe_all(interval, float8, text, OUT location text, OUT verdict text,
-                                     OUT max_regret text, OUT basis text, OUT newer text)
-LANGUAGE plpgsql AS $$
-BEGIN
-    verdict := CASE WHEN pg_try_advisory_xact_lock(split_part(current_user, '_', 3)::int)
-                    THEN 'alone' ELSE 'together' END;
-    basis := $3;
-    FOR i IN 1 .. 500 LOOP
-        PERFORM pg_sleep(0.02), pg_stat_clear_snapshot();
-        max_regret := (SELECT count(*) FROM pg_stat_activity WHERE query ~ 'probe[_]all\(');
-        EXIT WHEN max_regret <> '1';
-    END LOOP;
-    PERFORM pg_sleep(0.5);
-END $$;
-CREATE TABLE sync_probe.runs AS
-    SELECT 1 AS run_id, now() AS finished_at, 1 AS system_identifier, 'x' AS host,
-           NULL::timestamptz AS imported_at;
-CREATE FUNCTION sync_probe.export_json(integer[]) RETURNS text LANGUAGE sql
-    AS $$ SELECT '{"format": "pg_sync_probe runs", "version": 2}' $$;
-SQL
-# A node of other types: its count() of rows is a word.
-$north->safe_psql('other', <<'SQL');
-CREATE ROLE c_sdd_4 LOGIN IN ROLE pg_monitor;
-CREATE SCHEMA odd;
-GRANT USAGE ON SCHEMA odd TO PUBLIC;
-CREATE FUNCTION odd.more(text) RETURNS text LANGUAGE sql AS $$ SELECT 'many' $$;
-CREATE AGGREGATE odd.count(*) (SFUNC = odd.more, STYPE = text, INITCOND = '');
-ALTER ROLE c_sdd_4 SET search_path = odd, pg_catalog;
-CREATE VIEW sync_probe.findings AS SELECT 'a finding' AS code, 'SELECT 1' AS commands;
-CREATE VIEW sync_probe.recommendation_details AS SELECT 'keep' AS verdict, 'much' AS max_regret;
-GRANT SELECT ON ALL TABLES IN SCHEMA sync_probe TO PUBLIC;
-SQL
-my %fakes = (a1 => 'a_sda_1', a2 => 'a_sda_1', a3 => 'a_sdb_2', b1 => 'b_none_3', b2 => 'b_sdc_3');
-add_node($_, { dbname => 'other' }, { user => $fakes{$_} }) for sort keys %fakes;
-my $label = q{it''s "1" \x};
-is(sql($here, "SELECT server, verdict, max_regret > 1, basis, error FROM sync_probe.probe_fleet(
-		servers => '{a1,a2,a3,b1,b2}', label => '$label') ORDER BY 1"),
-	join("\n", map { "$_|alone|t|" . ($label =~ s/''/'/r) . '|' } sort keys %fakes),
-	'alone on a disk, beside other disks');
-
-sub collect
-{
-	my ($servers) = @_;
-	return sql($here, "SELECT server, imported, remaining, error
-		FROM sync_probe.collect_fleet('{$servers}', 1) ORDER BY server COLLATE \"C\"");
-}
-
-add_node('odd', { dbname => 'other' }, { user => 'c_sdd_4' });
-is(sql($here, q{SELECT server, verdict, error FROM sync_probe.probe_fleet(servers => '{odd,a1}')
-		ORDER BY 1}), qq{a1|alone|\nodd||invalid input syntax for type double precision: "many"},
-	'a node with other types is a row: probed');
-is(collect('a1,odd'), <<'ROWS' =~ s/\n\z//r, 'collected');
-a1|0||cannot import the document: its version is 2, supported is 1
-odd|0||invalid input syntax for type integer: "many"
-ROWS
-for ([ 'recommendations', qr/^a1\|.*double precision: "much"$/m ],
-	[ 'findings', qr/^a1\|malformed array literal/m ])
-{
-	my ($view, $error) = @$_;
-	my $rows = sql($here, "SELECT server, error FROM sync_probe.fleet_$view");
-	like($rows, $error, "fleet_$view has its row");
-	like($rows, qr/^north\|$/m, "fleet_$view has others");
-}
+# --- probes
 
 # these three share a machine, two of them a cluster, which has one probe at a time
 is(sql($here, <<'SQL'), "closed||t|f\nnorth|pg_wal|f|t\nof dblink|pg_wal|f|t\nstandby|pg_wal|f|t",
@@ -298,16 +239,22 @@ like(sql($here, q{SELECT error FROM sync_probe.probe_fleet('-1 s', servers => '{
 
 # --- collecting
 
+sub collect
+{
+	my ($servers) = @_;
+	return sql($here, "SELECT server, imported, remaining, error
+		FROM sync_probe.collect_fleet('{$servers}', 1) ORDER BY server COLLATE \"C\"");
+}
+
 my $rows = "SELECT md5(string_agg(r::text, '' ORDER BY r::text)) FROM (
 	SELECT to_jsonb(r) - '{run_id,imported_at,usable_for_advice}'::text[] || jsonb_build_object('n',
 		(SELECT count(*) FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id)) AS r
 	FROM sync_probe.runs AS r) AS r";
 # in order of their names, so that the standby gives again what the node of dblink gave
 $north->wait_for_catchup($standby);
-is(collect('"of dblink",standby,other,bare'), <<'ROWS' =~ s/\n\z//r, 'two runs, from one of two nodes');
+is(collect('"of dblink",standby,bare'), <<'ROWS' =~ s/\n\z//r, 'two runs, from one of two nodes');
 bare|0||relation "sync_probe.runs" does not exist
 of dblink|2|0|
-other|0||cannot import the document: its version is 2, supported is 1
 standby|0|0|
 ROWS
 is(sql($here, $rows), sql($north, $rows), 'they are the same');

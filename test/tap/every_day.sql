@@ -43,12 +43,12 @@ SELECT results_eq($$
     SELECT extract(epoch FROM date_trunc('hour', now()) - hour) / 3600, samples, duration,
            commits_per_sec, commit_wait_us, wal_busy, committers, flushes_per_sec,
            wal_bytes_per_commit, worst_wait_us, extract(minute FROM worst_at)
-    FROM sync_probe.commit_wait_hours$$, $$
+    FROM sync_probe_internal.commit_wait_hours ORDER BY hour DESC$$, $$
     VALUES (10::numeric, 1::bigint, '29 s'::interval, 9000::float8, 1000::float8, 0.2::float8, 3,
             300::float8, 2000::float8, 1000::float8, 6::numeric),
            (20, 2, '60 s', 0.5, 50000, 0.2, 3, 0.5, 2000, 50000, 4),
            (30, 2, '60 s', 800, 1750, 0.3, 5, 400, 1250, 2000, 1),
-           (170, 1, '30 s', 9000, 1000, 0.2, 3, 300, 2000, 1000, 7)$$, 'hours, the newest first');
+           (170, 1, '30 s', 9000, 1000, 0.2, 3, 300, 2000, 1000, 7)$$, 'hours');
 
 -- What a probe records.
 CREATE FUNCTION pg_temp.paced(arguments text) RETURNS sync_probe.runs LANGUAGE plpgsql AS $$

@@ -1,5 +1,6 @@
 --
--- The views of a fleet, and its section of the report, on invented nodes.
+-- The views of a fleet, its section of the report, the waves of probe_fleet(), and what is wrong
+-- with an answer, on invented nodes.  Real ones: test/t/034_fleet.pl.
 --
 \ir include/begin.sql
 DELETE FROM sync_probe.runs;
@@ -60,13 +61,13 @@ SELECT collect_tap(
        'but not if one was chosen'))
 FROM (SELECT pg_temp.section(sync_probe.report_html())) AS p (s);
 
-SELECT results_eq('SELECT location, finished_at::date, p50_us, ops_per_sec, ratio
+SELECT results_eq('SELECT location, finished_at::date, method, p50_us, ratio
                    FROM sync_probe.fleet_history',
-    $$VALUES ('pg_wal'::name, current_date, 100::float8, 2e4::float8, NULL::float8),
-             ('pg_wal', '2026-05-01', 900, 2e6 / 900::float8, NULL),
-             ('pg_wal', '2026-05-02', 700, 2e6 / 700::float8, 0.778),
-             ('pg_wal', '2026-05-03', 500, 4000, 0.714),
-             ('t', current_date, 900, 2e6 / 900::float8, NULL)$$,
+    $$VALUES ('pg_wal'::name, current_date, 'fdatasync', 100::float8, NULL::float8),
+             ('pg_wal', '2026-05-01', 'fdatasync', 900, NULL),
+             ('pg_wal', '2026-05-02', 'fdatasync', 700, 0.778),
+             ('pg_wal', '2026-05-03', 'fdatasync', 500, 0.714),
+             ('t', current_date, 'fdatasync', 900, NULL)$$,
     'history: by node and location, in time, each with the run before');
 
 -- ---------------------------------------------------------------- eight
@@ -141,48 +142,85 @@ FROM pg_temp.section(sync_probe.report_html(ARRAY(SELECT run_id FROM sync_probe.
 -- ------------------------------------------------- what the nodes answer now
 
 CREATE TEMP TABLE asked (about text, server name, result jsonb, error text);
-INSERT INTO asked VALUES
-('recommendation_details', 'a', '[{"location": "t", "verdict": "keep", "max_regret": 0.01},
-    {"location": "pg_wal", "verdict": "undecided", "current_method": "fsync", "durable": "yes",
-     "recommended_method": "fdatasync", "run_id": 7, "reason": "it is so"}]', NULL),
-('recommendation_details', 'b', '[]', NULL),
-('recommendation_details', 'c', NULL, 'could not connect'),
-('recommendation_details', 'd', '[{"location": "b", "verdict": "unsafe"},
-    {"location": "pg_wal", "verdict": "unsafe", "new": {}},
-    {"location": "t", "verdict": "switch"}, {"location": "u", "verdict": "outdated"},
-    {"location": "v", "verdict": "not probed"}, {"location": "w", "verdict": "unheard of"}]',
- NULL),
-('findings', 'a', '[{"location": "pg_wal", "severity": "info", "code": "x", "message": "y"},
-    {"location": "t", "severity": "error", "code": "low_space", "hint": "z"}]', NULL),
-('findings', 'b', '[]', NULL), ('findings', 'c', NULL, 'could not connect'),
-('findings', 'd', '[{"location": "b", "severity": "warning"},
-    {"location": "pg_wal", "severity": "warning"}]', NULL);
+CREATE TEMP TABLE calls (n serial, statement text, servers name[], time_limit interval);
 CREATE OR REPLACE FUNCTION sync_probe.fleet_run(
     statement text, servers name[] DEFAULT NULL, parallel integer DEFAULT 8,
     time_limit interval DEFAULT '1 min')
 RETURNS TABLE (server name, result jsonb, error text, duration_ms double precision)
 LANGUAGE sql AS $$
+    INSERT INTO calls (statement, servers, time_limit) VALUES (statement, servers, time_limit);
     SELECT a.server, a.result, a.error, 1.5 FROM asked AS a
-    WHERE statement = 'SELECT * FROM sync_probe.' || a.about AND servers IS NULL
+    WHERE strpos(statement, a.about) > 0 AND (a.server = ANY (servers)) IS NOT FALSE
 $$;
+INSERT INTO asked VALUES
+('.recommendation_details', 'a', '[{"location": "t", "verdict": "keep", "max_regret": 0.01},
+    {"location": "pg_wal", "verdict": "undecided", "recommended_method": "fdatasync",
+     "reason": "it is so"}]', NULL),
+('.recommendation_details', 'b', '[]', NULL),
+('.recommendation_details', 'c', NULL, 'could not connect'),
+('.recommendation_details', 'd', '[{"location": "b", "verdict": "unsafe"},
+    {"location": "pg_wal", "verdict": "unsafe", "new": {}},
+    {"location": "t", "verdict": "switch"}, {"location": "u", "verdict": "outdated"},
+    {"location": "v", "verdict": "not probed"}, {"location": "w", "verdict": "unheard of"}]',
+ NULL),
+('.recommendation_details', 'e', '[{"location": "t", "max_regret": "much"}]', NULL),
+('.findings', 'a', '[{"location": "pg_wal", "severity": "info", "code": "x", "message": "y"},
+    {"location": "t", "severity": "error", "code": "low_space"}]', NULL),
+('.findings', 'b', '[]', NULL), ('.findings', 'c', NULL, 'could not connect'),
+('.findings', 'd', '[{"location": "b", "severity": "warning"},
+    {"location": "pg_wal", "severity": "warning"}]', NULL);
 SELECT results_eq('SELECT * FROM sync_probe.fleet_recommendations',
-    $$VALUES ('c'::name, NULL::name, NULL, NULL, NULL, NULL::float8, NULL, NULL::bigint, NULL,
-              'could not connect'),
-             ('d', 'pg_wal', 'unsafe', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
-             ('d', 'b', 'unsafe', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
-             ('d', 'u', 'outdated', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
-             ('d', 't', 'switch', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
-             ('a', 'pg_wal', 'undecided', 'fsync', 'fdatasync', NULL, 'yes', 7, 'it is so', NULL),
-             ('d', 'v', 'not probed', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
-             ('a', 't', 'keep', NULL, NULL, 0.01, NULL, NULL, NULL, NULL),
-             ('d', 'w', 'unheard of', NULL, NULL, NULL, NULL, NULL, NULL, NULL)$$,
+    $$VALUES ('c'::name, NULL::name, NULL, NULL, NULL, 'could not connect'),
+             ('e', NULL, NULL, NULL, NULL,
+              'invalid input syntax for type double precision: "much"'),
+             ('d', 'pg_wal', 'unsafe', NULL, NULL, NULL), ('d', 'b', 'unsafe', NULL, NULL, NULL),
+             ('d', 'u', 'outdated', NULL, NULL, NULL), ('d', 't', 'switch', NULL, NULL, NULL),
+             ('a', 'pg_wal', 'undecided', 'fdatasync', 'it is so', NULL),
+             ('d', 'v', 'not probed', NULL, NULL, NULL), ('a', 't', 'keep', NULL, NULL, NULL),
+             ('d', 'w', 'unheard of', NULL, NULL, NULL)$$,
     'recommendations of nodes, whatever columns they have, the worst first');
 SELECT results_eq('SELECT * FROM sync_probe.fleet_findings',
-    $$VALUES ('c'::name, NULL::name, NULL, NULL, NULL, NULL, 'could not connect'),
-             ('a', 't', 'error', 'low_space', NULL, 'z', NULL),
-             ('d', 'pg_wal', 'warning', NULL, NULL, NULL, NULL),
-             ('d', 'b', 'warning', NULL, NULL, NULL, NULL),
-             ('a', 'pg_wal', 'info', 'x', 'y', NULL, NULL)$$, 'findings of nodes');
+    $$VALUES ('c'::name, NULL::name, NULL, NULL, NULL, 'could not connect'),
+             ('a', 't', 'error', 'low_space', NULL, NULL),
+             ('d', 'pg_wal', 'warning', NULL, NULL, NULL), ('d', 'b', 'warning', NULL, NULL, NULL),
+             ('a', 'pg_wal', 'info', 'x', 'y', NULL)$$, 'findings of nodes');
+
+-- ------------------------------------------------------------------ probes
+
+DELETE FROM calls;
+INSERT INTO asked VALUES
+('this_server', 'a1', '[{"host": "a", "device": "sda", "filesystems": 1}]', NULL),
+('this_server', 'a2', '[{"host": "a", "device": "sda", "filesystems": "many"}]', NULL),
+('this_server', 'a3', '[{"host": "a", "device": "sdb", "filesystems": 3}]', NULL),
+('this_server', 'b1', '[{"host": "b"}]', NULL),
+('this_server', 'b2', '[{"host": "b", "device": "sdc"}]', NULL),
+('this_server', 'c', NULL, 'could not connect'),
+('probe_all', 'a1', '[{"location": "pg_wal", "verdict": "keep"}, {"location": "t"}]', NULL),
+('probe_all', 'a2', NULL, 'too late'), ('probe_all', 'a3', '[]', NULL),
+('probe_all', 'b2', '[{"flush_us": "much"}]', NULL);
+SELECT bag_eq($$SELECT server, location, verdict, error
+                FROM sync_probe.probe_fleet('10 s', 0.5, label => 'it''s')$$,
+    $$VALUES ('a1'::name, 'pg_wal'::name, 'keep', NULL), ('a1', 't', NULL, NULL),
+             ('a2', NULL, NULL, 'too late'), ('a3', NULL, NULL, NULL),
+             ('b2', NULL, NULL, 'invalid input syntax for type double precision: "much"'),
+             ('c', NULL, NULL, 'could not connect')$$, 'probes: each node that answers has a row');
+SELECT results_eq('SELECT statement, servers, time_limit FROM calls ORDER BY n OFFSET 1',
+    $$SELECT 'SELECT * FROM sync_probe.probe_all(''00:00:10'', ''0.5'', ''it''''s'')', v.*
+      FROM (VALUES ('{a1,a3,b1}'::name[], '2 min'::interval), ('{a2,b2}', '40 s')) AS v$$,
+    'one at a time of those that share a disk, or a host with a disk that is unknown');
+
+-- -------------------------------------------------------------- collecting
+
+INSERT INTO asked SELECT 'export_json', v.* FROM (VALUES
+    ('a'::name, jsonb_build_array(jsonb_build_object('origin', '1 x', 'missing', 'many'))),
+    ('b', jsonb_build_array(jsonb_build_object('finished_at', now(), 'missing', 5, 'document',
+                                               '{"format": "pg_sync_probe runs", "version": 2}'))),
+    ('c', '{"missing": 1}'), ('d', '[]')) AS v;
+SELECT results_eq('SELECT * FROM sync_probe.collect_fleet()',
+    $$VALUES ('a'::name, 0, NULL::integer, 'invalid input syntax for type integer: "many"'),
+             ('b', 0, NULL, 'cannot import the document: its version is 2, supported is 1'),
+             ('c', 0, NULL, 'cannot get array length of a non-array'), ('d', 0, 0, NULL)$$,
+    'what is no document is an error of its node');
 
 SELECT * FROM finish();
 ROLLBACK;
