@@ -24,5 +24,4 @@ SELECT pg_temp.bars(encoding) FROM unnest('{UTF8,LATIN1}'::text[]) AS encoding;
 RESET client_encoding;
 SELECT is(length(sync_probe.bar(1)), 40, '40 characters unless told otherwise');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

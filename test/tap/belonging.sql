@@ -38,7 +38,6 @@ CREATE FUNCTION pg_temp.are(rows text, name text) RETURNS text LANGUAGE sql AS $
                       format('VALUES (%1$L::text, %1$L::text, %1$L::text)', rows), name)
 $$;
 
-DELETE FROM sync_probe.runs;
 SELECT pg_temp.fill();
 SELECT pg_temp.are('901.1 901.2 902.1 902.2 903.1 903.2', 'two of each');
 DELETE FROM sync_probe.runs WHERE run_id = 902;
@@ -74,5 +73,4 @@ SELECT is((SELECT count(*) FROM sync_probe.runs), 3::bigint, 'which leaves runs'
 SELECT ok(NOT has_table_privilege('sync_probe_cleaner', 'sync_probe.measurements', 'DELETE'),
           'the role has no privilege on measurements');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -2,7 +2,6 @@
 -- What sync_probe.compare() makes of recorded runs.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
 \ir include/stage.sql
 
 -- A run with these test cases; entries: those of its samples, or none.
@@ -101,7 +100,9 @@ FROM got;
 
 -- --------------------------------------------------- what cannot be compared
 
-CREATE TEMP TABLE other (name text, run jsonb, of_case jsonb, says text);
+-- How another run and its case differ from the first one, and what both have.
+CREATE TEMP TABLE other (name text, run jsonb, of_case jsonb, says text,
+                         both_runs jsonb DEFAULT '{}', both_cases jsonb DEFAULT '{}');
 INSERT INTO other VALUES
 ('nothing', '{}', '{}', NULL),
 ('another host', '{"host": "web2"}', '{}', '^host web2, not \S+$'),
@@ -127,6 +128,19 @@ INSERT INTO other VALUES
 ('no sync of another method', '{"durable": "no", "wal_sync_method": "fsync"}', '{}', NULL),
 ('syncs of which nothing is known', '{"durable": "no"}', '{"durable": "unknown"}', NULL),
 ('syncs', '{}', '{"durable": "yes"}', NULL);
+INSERT INTO other VALUES
+('the pace back to back', '{"flush_interval": "0.5 ms"}', '{}', NULL, '{}', '{"test": "saturated"}'),
+('the pace of a stream', '{"flush_interval": "0.5 ms"}', '{}', NULL, '{"suite": "stream"}',
+    '{"test": "8 kB"}'),
+('the pace of commits', '{"flush_interval": "0.5 ms"}', '{}', '^flush interval 0.5 ms, not 5 ms$',
+    '{"suite": "commit"}', '{"test": "8 kB"}'),
+('the pace of pg_test_fsync', '{"flush_interval": "0.5 ms"}', '{}', NULL,
+    '{"suite": "pg_test_fsync"}', '{"test": "one_write"}'),
+('its writes', '{}', '{"write_size": 4096}', '^writes of 4096 bytes, not 8192$',
+    '{"suite": "pg_test_fsync"}', '{"test": "one_write"}'),
+('a setting', '{"workers": 8, "wal_sync_method": "fsync"}', '{}',
+    '^workers: 8, not 4; fsync, not fdatasync$', '{"suite": "commit", "workers": 4}',
+    '{"test": "commit_delay", "method": "0"}');
 
 CREATE FUNCTION pg_temp.said(o other) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -134,8 +148,8 @@ DECLARE
     b bigint;
 BEGIN
     DELETE FROM sync_probe.runs;
-    a := pg_temp.record('{}', '{}');
-    b := pg_temp.record(o.run, o.of_case);
+    a := pg_temp.record(o.both_runs, o.both_cases);
+    b := pg_temp.record(o.both_runs || o.run, o.both_cases || o.of_case);
     RETURN (SELECT c.not_comparable FROM sync_probe.compare(ARRAY[a, b]) AS c
             WHERE c.run_id = b AND c.ratio = 1);
 END
@@ -154,33 +168,6 @@ SELECT results_eq($$SELECT run, not_comparable FROM got WHERE test = 'paced'$$,
              ('disk', 'syncs of memory do not reach the device')$$, 'the first run syncs nothing');
 SELECT is_empty($$SELECT * FROM got WHERE test = 'unsynced_write' AND not_comparable IS NOT NULL$$,
                 'what is not synced need not reach the device');
-
--- the pace does not matter back to back, nor to the lines of pg_test_fsync
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{}', '{"test": "saturated"}') AS a,
-       pg_temp.record('{"flush_interval": "0.5 ms"}', '{"test": "saturated"}') AS b \gset
-SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace back to back');
-UPDATE sync_probe.runs SET suite = 'stream';
-UPDATE sync_probe.measurements SET test = '8 kB';
-SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace of a stream');
-UPDATE sync_probe.runs SET suite = 'commit';
-SELECT is(not_comparable, 'flush interval 0.5 ms, not 5 ms', 'the pace of commits')
-FROM got WHERE run_id = :b;
-UPDATE sync_probe.runs SET suite = 'pg_test_fsync';
-UPDATE sync_probe.measurements SET test = 'one_write';
-SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace of pg_test_fsync');
-UPDATE sync_probe.measurements SET write_size = 4096 WHERE run_id = :b;
-SELECT is(not_comparable, 'writes of 4096 bytes, not 8192', 'its writes')
-FROM got WHERE run_id = :b;
-
--- settings
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{"suite": "commit", "workers": 4}',
-                      '{"test": "commit_delay", "method": "0"}') AS a,
-       pg_temp.record('{"suite": "commit", "workers": 8, "wal_sync_method": "fsync"}',
-                      '{"test": "commit_delay", "method": "0"}') AS b \gset
-SELECT is(not_comparable, 'workers: 8, not 4; fsync, not fdatasync', 'the suite commit')
-FROM got WHERE run_id = :b;
 
 -- why there is no ratio
 DELETE FROM sync_probe.runs;
@@ -210,5 +197,4 @@ SELECT results_eq('SELECT ratio FROM got WHERE run_id = ' || :b,
 SELECT throws_ok(format('SELECT FROM sync_probe.compare(ARRAY[%1$s, %2$s, %1$s])', :a, :b), '22023',
                  format('argument "run_ids" names run %s twice', :a), 'twice');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -5,7 +5,6 @@
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;
 DELETE FROM sync_probe.workload_results;
-DELETE FROM sync_probe.runs;
 \ir include/stage.sql
 SET LOCAL client_min_messages = warning;
 SET LOCAL pg_sync_probe.commit_waits_max_age = 0;
@@ -90,5 +89,4 @@ FROM (VALUES ('401 days', 0, '(0,0,1)'), ('399 days', 10, '(0,0,1)'), ('2 days',
 SELECT is(string_agg(label, ', ' ORDER BY run_id), 'advice, device, undecided, delay, method',
           'what advice can rest on stays') FROM sync_probe.runs;
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

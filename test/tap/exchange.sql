@@ -2,7 +2,6 @@
 -- Runs as documents: export_json() and import_json().
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
 \ir include/stage.sql
 SELECT no_plan();
 
@@ -140,5 +139,4 @@ FROM unnest(ARRAY['sync_probe.latency_histogram', 'sync_probe.findings',
                   'sync_probe.history()', 'sync_probe.compare(IDS)',
                   'sync_probe.report_html(IDS)']) AS relation;
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

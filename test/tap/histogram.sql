@@ -2,7 +2,6 @@
 -- What sync_probe.latency_histogram makes of recorded buckets.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
 
 INSERT INTO sync_probe.runs (run_id, location, suite)
     VALUES (1001, 'pg_wal', 'wal');
@@ -51,5 +50,4 @@ UPDATE sync_probe_internal.samples SET bucket_ops = '{0, 0}', bucket_lower_us = 
 SELECT is(count(*) FILTER (WHERE bar IS NULL), 4::bigint, 'buckets that are all empty have no bar')
 FROM sync_probe.latency_histogram;
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

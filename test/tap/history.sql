@@ -2,9 +2,7 @@
 -- What sync_probe.history() makes of recorded runs.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
 \ir include/stage.sql
-SET LOCAL pg_sync_probe.margin = 0.05;
 SET LOCAL TimeZone = 'UTC';
 
 -- A run whose entries of fdatasync are us - 1, us and us + 1, and those of fsync half of that.
@@ -208,5 +206,4 @@ SELECT isnt_empty($$SELECT * FROM pg_temp.plan() AS l
                   'the index on locations is used');
 SELECT is(count(*), 500::bigint, '500 runs') FROM sync_probe.history();
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

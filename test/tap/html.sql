@@ -125,5 +125,4 @@ SELECT is(pg_temp.figure(kind, marks), NULL, format('no figure: %s of %s', kind,
 FROM (VALUES ('intervals', '[{"number": -1}]'::jsonb), ('lines', '[{"number": "NaN"}]'),
              ('intervals', '[]'), ('bars', NULL)) AS v (kind, marks);
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

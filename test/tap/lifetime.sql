@@ -2,7 +2,6 @@
 -- sync_probe.device_lifetime(): how long an SSD lasts under this cluster's WAL.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
 \ir include/stage.sql
 SET LOCAL timezone = 'UTC';
 SELECT no_plan();
@@ -78,5 +77,4 @@ FROM (VALUES ('{"usable_for_advice": false}'::jsonb), ('{"suite": "stream"}'), (
 SELECT matches(pg_temp.lifetime(NULL), '; run N did not see enough of background I/O$',
                'nor does one that no advice rests on');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -2,9 +2,7 @@
 -- sync_probe.metrics: every series on invented rows, with its labels and in base units.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
 DELETE FROM sync_probe.commit_wait_results;
-SET LOCAL pg_sync_probe.margin = 0.05;
 \ir include/stage.sql
 SELECT no_plan();
 
@@ -95,5 +93,4 @@ SELECT is_empty($$SELECT name, labels FROM sync_probe.metrics AS m
 SELECT is((SELECT count(DISTINCT (name, labels)) FROM sync_probe.metrics),
           (SELECT count(*) FROM sync_probe.metrics), 'no series is there twice');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

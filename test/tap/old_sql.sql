@@ -55,5 +55,4 @@ FROM lacks WHERE relation IN ('samples', 'stream_seconds');
 SELECT is(pg_temp.run('SELECT 1', 'SELECT FROM sync_probe.probe(duration => ''20 ms'')'),
           'P0001 it ran ', 'with all of them it runs');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

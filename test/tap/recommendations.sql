@@ -3,8 +3,6 @@
 -- that of today; what trials and the commit suite say beside it; and the way on.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
-SET LOCAL pg_sync_probe.margin = 0.05;
 \ir include/stage.sql
 
 -- A run that compared values of a setting on real commits: a trial unless told otherwise.
@@ -171,8 +169,6 @@ FROM probed AS p, (VALUES
 ('a trial of another setting', '{"setting": "commit_delay", "recommended_value": "0"}',
  '{"0": 1, "50": 0.9}', NULL),
 ('a trial of another server', '{"host": "elsewhere"}', NULL, NULL),
-('a trial that was imported', '{"imported_at": "2026-05-03"}', NULL, NULL),
-('an imported commit suite', '{"imported_at": "2026-05-03", "suite": "commit"}', NULL, NULL),
 ('a trial on another device', '{"device": "sdz"}', NULL, NULL),
 ('a trial with another method in use',
  '{"recommended_value": "fsync", "wal_sync_method": "fsync"}', '{"fdatasync": 0.9, "fsync": 1}',
@@ -401,5 +397,4 @@ SELECT is(reason, 'run ' || :run_id || ' does not count: it has fewer than 16 sa
           'a run at pg_wal that does not count, and why')
 FROM at_wal;
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

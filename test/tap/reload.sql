@@ -40,5 +40,4 @@ FROM sync_probe_internal.older_statements(now(), NULL) AS s,
      unnest(ARRAY[s.pids, '0']) AS noticed,
      sync_probe_internal.older_statements(now(), noticed) AS n;
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -3,8 +3,6 @@
 -- tables and views, and that no text gets out of its place.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
-SET LOCAL pg_sync_probe.margin = 0.05;
 \ir include/stage.sql
 DELETE FROM examined WHERE name <> 'pg_wal';
 UPDATE examined SET directory = '/data', filesystem = 'ext4', mount_point = '/', disks = '{}',
@@ -319,5 +317,4 @@ SELECT collect_tap(
 FROM page;
 SELECT is(pg_temp.faults(sync_probe.report_html()), NULL, 'a server with hostile imports');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -93,5 +93,4 @@ SELECT is((SELECT c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, 
 SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'pg_sync_probe'), false,
           'not relocatable');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

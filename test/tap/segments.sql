@@ -3,8 +3,6 @@
 -- finding that rests on it.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
-SET LOCAL pg_sync_probe.margin = 0.05;
 \ir include/stage.sql
 CREATE TEMP VIEW segment_advice AS
 SELECT a.* FROM sync_probe_internal.segment_advice(
@@ -216,5 +214,4 @@ SELECT is_empty($$SELECT FROM sync_probe.findings
                   WHERE code = 'cow_wal_settings' AND severity = 'warning'$$,
                 'whose verdict ends the warning');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -3,7 +3,6 @@
 -- refuses the setting: there this is skipped.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
 \ir include/stage.sql
 
 -- Whether the server accepts the setting; then it is set until the end of the transaction.
@@ -41,5 +40,4 @@ SELECT throws_like($$SELECT sync_probe.pgbench('variables', duration => '1 s')$$
 \else
 SELECT skip('this server reads strings in one way only', 5);
 \endif
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -113,5 +113,4 @@ DELETE FROM sync_probe.workload_results WHERE run_group > 1;
 SELECT is((SELECT count(*) FROM sync_probe.workload_comparison), 1::bigint,
           'no totals of one operation');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -1,4 +1,5 @@
--- How each file of test/tap begins: in a transaction that is rolled back, with both extensions.
+-- How each file of test/tap begins: in a transaction that is rolled back, with both extensions,
+-- and without a run.
 \set ON_ERROR_STOP on
 \set QUIET on
 \pset format unaligned
@@ -6,3 +7,4 @@
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+DELETE FROM sync_probe.runs;

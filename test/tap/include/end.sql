@@ -1,0 +1,3 @@
+-- How each file of test/tap ends.
+SELECT * FROM finish();
+ROLLBACK;
