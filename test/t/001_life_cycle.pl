@@ -119,15 +119,6 @@ SELECT bool_and(EXISTS (SELECT FROM sync_probe.measurements m WHERE m.run_id = r
 FROM sync_probe.runs r WHERE suite IN ('wal', 'pg_test_fsync')
 SQL
 
-# --- the server stops while a probe runs
-
-$session = start_probe($node, "'pg_wal', " . LONG_PROBE);
-$node->restart;
-like((finish_query($session))[1], qr/terminating connection due to administrator command/,
-	'restart: the client was told');
-eval { $session->{run}->finish };
-is(leftovers($node), '', 'restart: nothing is left');
-
 # --- files of processes that died while the server lived on
 
 my $pg_wal = $node->data_dir . '/pg_wal';

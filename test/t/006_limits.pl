@@ -42,11 +42,6 @@ SQL
 like($err, qr/NOTICE:  the run ended after \d+\.\d s: .*max_stream_write \(48 MB\) is used up
 DETAIL:  .*\. At this rate, the whole duration would write \d\S* [MGT]B\.
 HINT:  A superuser can raise the limit/, 'a stream says that it has written its limit');
-is(sql($node, <<'SQL'), 't|t|32 MB', 'no more than that, and all of it, to files that are smaller');
-SELECT sum(s.bytes) <= 48 * 1048576, sum(s.bytes) > 47 * 1048576,
-    pg_size_pretty(min((r.storage ->> 'file_bytes')::bigint))
-FROM sync_probe.stream_seconds AS s JOIN sync_probe.runs AS r USING (run_id)
-SQL
 
 # --- memory of the backend, in kB
 

@@ -188,9 +188,6 @@ is(traces(), '', 'the reserve of WAL: no trace is left');
 for (
 	[ 'pg_test_fsync', 'fdatasync 2 EIO',
 		qr/^f\|error\|could not fdatasync file: Input\/output error\nf\|ok\|/ ],
-	# where O_DIRECT may be the cause it is no error
-	[ 'wal', 'open 1+ EINVAL',
-		qr/^f\|error\|(could not open file: Invalid argument)\nt\|no_direct_io\|\1$/ ],
 	[ 'wal', 'pwrite 1+ EIO', qr/^f\|error\|could not pwrite file: Input\/output error(?!\nf)/ ])
 {
 	my ($suite, $name, $rows) = @$_;

@@ -264,19 +264,6 @@ FROM sync_probe.stream_seconds
 SQL
 }
 
-# -------------------------------------------------------- nothing stays open
-
-SKIP:
-{
-	skip 'open counters: no ext4', 1 unless $directory{ext4};
-	my $session = start_probe($node, "'on_ext4', " . LONG_PROBE);
-	like(descriptors($session->{pid}), qr{^/sys/.*/stat$}m, 'counters are open while it measures');
-	sql($node, "SELECT pg_cancel_backend($session->{pid})");
-	finish_query($session);
-	is(descriptors($session->{pid}), '', 'nothing stays open after a cancel');
-	$session->quit;
-}
-
 # ----------------------------------------------------- names of any characters
 
 SKIP:

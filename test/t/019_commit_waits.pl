@@ -113,15 +113,8 @@ $stop->();
 
 # --- a probe on the idle server; the load that was seen lately still decides the regime
 
-# what was seen of an idle moment since does not displace it
-sql($primary, <<'SQL');
-DELETE FROM sync_probe.commit_wait_results WHERE commit_delay > 0;
-INSERT INTO sync_probe.commit_wait_results
-    (system_identifier, host, answer, started_at, duration, commits_per_sec, committing_sessions,
-     wal_busy, flushes_per_sec, wal_bytes_per_commit)
-SELECT system_identifier, host, answer, clock_timestamp(), '5 s', 100, 0.01, 0.0123, 100, 8192
-FROM sync_probe.commit_wait_results ORDER BY result_id DESC LIMIT 1
-SQL
+# test/tap/commits.sql: what was seen of an idle moment since does not displace it
+sql($primary, 'DELETE FROM sync_probe.commit_wait_results WHERE commit_delay > 0');
 is_deeply([ probe_beside() ], [ $pace, '' ], 'idle: the load that was seen before still counts');
 is((probe_beside($look))[1], '', 'idle: the look sees no load');
 
@@ -144,12 +137,5 @@ is($row->{commits_per_sec}, 0, 'standby: no commit');
 like($row->{answer}, qr/^nothing commits on a standby: call it on the primary/,
 	'standby: and it says so');
 is($row->{result_id}, undef, 'standby: nothing is recorded');
-
-# --- a cancel ends it
-
-my $session = session($primary);
-start_query($session, "SELECT sync_probe.commit_waits('10 min')");
-wait_active($primary, $session);
-like(end_probe($primary, $session), qr/canceling statement due to user request/, 'it is cancelled');
 
 end_tests($primary, $standby);

@@ -51,13 +51,11 @@ my @pages = map {
 } qw(UTF8 LATIN1 EUC_JP);
 is($pages[$_], $pages[0], "the same page for a client in $_") for 1 .. 2;
 
-for (
-	[ 'utf8', 'UTF8', "\xe2\x96\x88" ], [ 'utf8', 'LATIN1', '#' ], [ 'latin1', 'UTF8', '#' ],
-	[ 'latin1', 'LATIN1', '#' ], [ 'sql_ascii', 'UTF8', '#' ], [ 'sql_ascii', 'LATIN1', '#' ])
+# test/tap/bar.sql has those of a database in UTF8
+for my $database (qw(latin1 sql_ascii))
 {
-	my ($database, $client, $full) = @$_;
-	is($node->safe_psql($database, "SET client_encoding = '$client'; SELECT sync_probe.bar(1, 2)"),
-		$full x 2, "a bar in a database in $database, for a client in $client");
+	is($node->safe_psql($database, "SET client_encoding = 'UTF8'; SELECT sync_probe.bar(1, 2)"),
+		'##', "a bar in a database in $database");
 }
 
 end_tests($node);

@@ -565,13 +565,10 @@ sub fails_ok
 {
 	my ($node, $name, $sql, $sqlstate, @messages) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my ($status, $out, $err) =
-	  $node->psql('postgres', "SET client_min_messages = warning;\n\\set VERBOSITY verbose\n$sql");
-
-	isnt($status, 0, "$name: fails");
+	my (undef, $err) = run_sql($node, $sql);
 	like($err, qr/ERROR:  $sqlstate: /, "$name: $sqlstate");
 	like($err, $_, "$name: says so") for @messages;
-	return $err;
+	return;
 }
 
 # It fails so, and nothing is left.
@@ -594,7 +591,7 @@ sub works_ok
 		"SELECT sum(ops) > 0 FROM sync_probe.probe($arguments, duration => '50 ms')");
 
 	is($out, 't', "$name: a probe works") or diag($err);
-	return $err;
+	return;
 }
 
 # The end of a test.
