@@ -213,7 +213,6 @@ UPDATE sync_probe.workloads SET script = 'SELECT 1' WHERE workload = 'upsert'
 DELETE FROM sync_probe.workloads
 INSERT INTO sync_probe.workloads (workload, script, builtin) VALUES ('a', 'SELECT 1', true)
 UPDATE sync_probe.workloads SET builtin = true WHERE workload = 'mine'
-TRUNCATE sync_probe.workloads
 $$);
 DELETE FROM sync_probe.workloads WHERE workload = 'mine';
 
@@ -261,9 +260,11 @@ SET ROLE regress_sync_probe_author;
 SELECT refused('%s', $$
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('theirs', 'SELECT 1;')
 UPDATE sync_probe.workloads SET script = 'SELECT 2;' WHERE workload = 'ours'
+DELETE FROM sync_probe.workloads WHERE workload = 'ours'
 $$);
-SET session_replication_role = replica;
+SET session_replication_role = replica; -- without the trigger the view writes nothing
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('replicated', 'SELECT 1;');
+INSERT INTO sync_probe_internal.workloads SELECT w.* FROM sync_probe_internal.workloads AS w;
 RESET session_replication_role;
 RESET ROLE;
 ALTER ROLE regress_sync_probe_runner SET synchronous_commit = remote_apply;

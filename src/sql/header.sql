@@ -7,9 +7,6 @@
 SET LOCAL search_path = pg_catalog, pg_temp;
 
 --
--- The server parses the whole script before it executes the first statement: SET comes too late
--- for standard_conforming_strings.
---
 -- A publication FOR ALL TABLES would publish the tables of this extension.  Subscribers
 -- that lack them stop at the first row.  A probe measures the whole cluster, so that the
 -- extension works as well in another database.
@@ -18,12 +15,6 @@ DO $$
 DECLARE
     publication name;
 BEGIN
-    IF current_setting('standard_conforming_strings') <> 'on' THEN
-        RAISE EXCEPTION 'standard_conforming_strings must be on to create this extension'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'Otherwise backslashes in the scripts of workloads would get lost.',
-                  HINT = 'SET standard_conforming_strings = on; then create the extension.';
-    END IF;
     SELECT p.pubname INTO publication
     FROM pg_publication AS p
     WHERE p.puballtables

@@ -9,6 +9,11 @@
 -- says what else differs.  pgbench runs one client with -D iteration=0, and the script counts.
 -- Operations that use up their objects run at most as often as given here.
 --
+CREATE FUNCTION sync_probe_internal.sql_bench_workloads()
+RETURNS SETOF sync_probe_internal.workloads
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $sql_bench$
 WITH
 -- Of ATIS and Wisconsin: rows (if selects read them), columns in the key, columns, char(10)s.
 tables (name, rows, key, columns, chars) AS (VALUES
@@ -232,7 +237,6 @@ FROM (VALUES
 ('count_distinct_group', 1000, 'grp, count(DISTINCT rev_idn)', 'grp'),
 ('count_distinct_big', 100, 'idn, count(DISTINCT region)', 'idn')) AS c (workload, n, what, key))
 
-INSERT INTO sync_probe.workloads
 SELECT workload, 'sql_bench', coalesce(nullif(description, ''), script),
        (SELECT string_agg(sql || E';\n', '' ORDER BY n)
         FROM unnest(setup) WITH ORDINALITY AS u (part, n) JOIN parts USING (part)),
@@ -242,9 +246,10 @@ SELECT workload, 'sql_bench', coalesce(nullif(description, ''), script),
               CASE WHEN count > 1 THEN turns || E'\\endif\n' ELSE script || E';\n' END),
        -- the drop of a schema has less time than a tear-down
        CASE WHEN workload ~ 'MANY' THEN 'CALL sync_probe_internal.drop_schema('':schema'')' END,
-       transactions, 'simple', workload LIKE 'connect%', true
+       transactions, 'simple', workload LIKE 'connect%'
 FROM operations, LATERAL (
     SELECT count(*), string_agg(format(E'\\%sif :which = %s\n%s;\n', CASE WHEN n > 1 THEN 'el' END,
                                        n - 1, statement), '')
     FROM string_to_table(replace(script, E'\n| ', ' | '), ' | ') WITH ORDINALITY s (statement, n))
-        t (count, turns);
+        t (count, turns)
+$sql_bench$;

@@ -86,7 +86,7 @@ FROM sync_probe_internal.compare_workloads() AS c;
 GRANT SELECT ON sync_probe.workload_comparison TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.workload_comparison IS
-  'The newest statement of each suite that ran workloads, as psql''s \crosstabview takes it';
+  $$The newest statement of each suite that ran workloads, as psql's \crosstabview takes it$$;
 COMMENT ON COLUMN sync_probe.workload_comparison.operation IS
   'Name of the workload; TOTALS: sum of those that all combinations ran';
 COMMENT ON COLUMN sync_probe.workload_comparison.iterations IS

@@ -12,27 +12,79 @@
 -- :schema, :tablespace (quoted as an identifier), :rows, and :transactions where transactions
 -- are counted.  pgbench replaces them everywhere, in quotes and comments, too.
 --
+-- A view: users' rows are in a table, and functions make those of the extension, which would
+-- take an eighth of CREATE EXTENSION to store.
+--
 -- A later version may bring a builtin workload with the name of a user's row.  Both are
 -- kept, in an update as in a restore; the name means the builtin one.
 --
-CREATE TABLE sync_probe.workloads (
-    workload name CHECK (workload <> ''),
-    suite name NOT NULL DEFAULT 'user',
+CREATE TABLE sync_probe_internal.workloads (
+    workload name PRIMARY KEY CHECK (workload <> ''),
+    suite name NOT NULL,
     description text,
     setup text,
     script text NOT NULL CHECK (script <> ''),
     teardown text,
     transactions integer CHECK (transactions > 0),
-    protocol text NOT NULL DEFAULT 'prepared'
-        CHECK (protocol IN ('simple', 'extended', 'prepared')),
-    new_connections boolean NOT NULL DEFAULT false,
-    builtin boolean NOT NULL DEFAULT false,
-    PRIMARY KEY (workload, builtin)
+    protocol text NOT NULL CHECK (protocol IN ('simple', 'extended', 'prepared')),
+    new_connections boolean NOT NULL
 );
+
+-- write_workload() writes it with the rights of its caller, who needs this role.
+GRANT SELECT, INSERT, DELETE ON sync_probe_internal.workloads TO pg_execute_server_program;
+
+-- Workloads that users added are their data: pg_dump includes them.
+SELECT pg_catalog.pg_extension_config_dump('sync_probe_internal.workloads', '');
+
+--
+-- The upsert of the field report: update the row, insert it if it is missing, and ignore
+-- the duplicate if another session was faster.  The table starts empty.
+--
+CREATE FUNCTION sync_probe_internal.builtin_workloads()
+RETURNS SETOF sync_probe_internal.workloads
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $builtin$
+VALUES
+('upsert', 'upsert',
+ 'Update a row by its key, or insert it: a PL/pgSQL function that ignores duplicates',
+ $setup$
+CREATE TABLE test (id int PRIMARY KEY, info text, crt_time timestamp);
+CREATE FUNCTION upsert(key int) RETURNS void LANGUAGE plpgsql AS $function$
+BEGIN
+    UPDATE test SET info = md5(random()::text), crt_time = now() WHERE id = key;
+    IF NOT FOUND THEN
+        INSERT INTO test (id, info, crt_time) VALUES (key, md5(random()::text), now());
+    END IF;
+EXCEPTION
+    WHEN unique_violation THEN
+        NULL;
+END
+$function$;
+$setup$,
+ $script$
+\set id random(1, :rows)
+SELECT upsert(:id);
+$script$, NULL, NULL::int, 'prepared', false),
+('upsert_on_conflict', 'upsert', 'The same in one statement: INSERT ... ON CONFLICT DO UPDATE',
+ $setup$
+CREATE TABLE test (id int PRIMARY KEY, info text, crt_time timestamp);
+$setup$,
+ $script$
+\set id random(1, :rows)
+INSERT INTO test (id, info, crt_time) VALUES (:id, md5(random()::text), now())
+ON CONFLICT (id) DO UPDATE SET info = excluded.info, crt_time = excluded.crt_time;
+$script$, NULL, NULL::int, 'prepared', false)
+UNION ALL SELECT * FROM sync_probe_internal.sql_bench_workloads()
+$builtin$;
+
+CREATE VIEW sync_probe.workloads AS
+SELECT *, false AS builtin FROM sync_probe_internal.workloads
+UNION ALL SELECT *, true FROM sync_probe_internal.builtin_workloads();
 
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
 
-COMMENT ON TABLE sync_probe.workloads IS
+COMMENT ON VIEW sync_probe.workloads IS
   'SQL workloads that pgbench() can run; insert a row to add one. Requires the privileges of '
   'pg_execute_server_program';
 COMMENT ON COLUMN sync_probe.workloads.workload IS
@@ -57,25 +109,26 @@ COMMENT ON COLUMN sync_probe.workloads.builtin IS
   'True if it came with the extension';
 
 --
--- sync_probe_internal.check_workload
+-- sync_probe_internal.write_workload
 --
 -- Whoever runs a workload executes its SQL with privileges of their own, and its \shell
 -- commands as the account of the server.  So only a role that has that account may write one:
 -- it can do all of this anyway.  Builtin workloads cannot be changed, because their names are
--- in the history with the meaning that they have.  The triggers are in workload_results.sql,
--- after the builtin rows.
+-- in the history with the meaning that they have.
 --
-CREATE FUNCTION sync_probe_internal.check_workload()
+CREATE FUNCTION sync_probe_internal.write_workload()
 RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    IF TG_OP = 'TRUNCATE' THEN
-        RAISE EXCEPTION 'table "workloads" cannot be truncated'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'It contains the workloads that came with the extension.',
-                  HINT = 'DELETE FROM sync_probe.workloads WHERE NOT builtin;';
+    IF NOT pg_has_role(current_user, 'pg_execute_server_program', 'USAGE') THEN
+        RAISE EXCEPTION 'permission denied to write workload "%"',
+            coalesce(new.workload, old.workload)
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'Only roles with privileges of the "pg_execute_server_program" role may '
+                           'write SQL that others run.',
+                  HINT = format('GRANT pg_execute_server_program TO %I;', current_user);
     END IF;
     IF TG_OP <> 'INSERT' AND old.builtin THEN
         RAISE EXCEPTION 'workload "%" came with the extension', old.workload
@@ -84,15 +137,11 @@ BEGIN
                            'other servers refer to its name.',
                   HINT = 'Insert a copy under a name of your own.';
     END IF;
+    IF TG_OP <> 'INSERT' THEN
+        DELETE FROM sync_probe_internal.workloads AS w WHERE w.workload = old.workload;
+    END IF;
     IF TG_OP = 'DELETE' THEN
         RETURN old;
-    END IF;
-    IF NOT pg_has_role(current_user, 'pg_execute_server_program', 'USAGE') THEN
-        RAISE EXCEPTION 'permission denied to write workload "%"', new.workload
-            USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'Only roles with privileges of the "pg_execute_server_program" role may '
-                           'write SQL that others run.',
-                  HINT = format('GRANT pg_execute_server_program TO %I;', current_user);
     END IF;
     IF new.builtin THEN
         RAISE EXCEPTION 'workload "%" cannot be builtin', new.workload
@@ -100,15 +149,24 @@ BEGIN
                   DETAIL = 'Builtin workloads come with the extension. pg_dump leaves them out.',
                   HINT = 'Leave out column builtin.';
     END IF;
-    IF EXISTS (SELECT FROM sync_probe.workloads AS w
-               WHERE w.workload = new.workload AND w.builtin) THEN
-        -- no error: it would end a restore
+    IF EXISTS (SELECT FROM sync_probe_internal.builtin_workloads() AS w
+               WHERE w.workload = new.workload) THEN
         RAISE WARNING 'workload "%" has the name of a builtin workload, which runs instead',
             new.workload USING HINT = 'Give the row another name.';
     END IF;
+    new.suite := coalesce(new.suite, 'user');
+    new.protocol := coalesce(new.protocol, 'prepared');
+    new.new_connections := coalesce(new.new_connections, false);
+    new.builtin := false;
+    INSERT INTO sync_probe_internal.workloads VALUES (
+        new.workload, new.suite, new.description, new.setup, new.script, new.teardown,
+        new.transactions, new.protocol, new.new_connections);
     RETURN new;
 END
 $function$;
+
+CREATE TRIGGER write_row INSTEAD OF INSERT OR UPDATE OR DELETE ON sync_probe.workloads
+    FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.write_workload();
 
 --
 -- sync_probe_internal.drop_schema
@@ -207,41 +265,3 @@ BEGIN
     RETURN dropped;
 END
 $function$;
-
--- Workloads that users added are their data: pg_dump includes them.
-SELECT pg_catalog.pg_extension_config_dump('sync_probe.workloads', 'WHERE NOT builtin');
-
---
--- The upsert of the field report: update the row, insert it if it is missing, and ignore
--- the duplicate if another session was faster.  The table starts empty.
---
-INSERT INTO sync_probe.workloads (workload, suite, description, setup, script, builtin) VALUES
-('upsert', 'upsert',
- 'Update a row by its key, or insert it: a PL/pgSQL function that ignores duplicates',
- $setup$
-CREATE TABLE test (id int PRIMARY KEY, info text, crt_time timestamp);
-CREATE FUNCTION upsert(key int) RETURNS void LANGUAGE plpgsql AS $function$
-BEGIN
-    UPDATE test SET info = md5(random()::text), crt_time = now() WHERE id = key;
-    IF NOT FOUND THEN
-        INSERT INTO test (id, info, crt_time) VALUES (key, md5(random()::text), now());
-    END IF;
-EXCEPTION
-    WHEN unique_violation THEN
-        NULL;
-END
-$function$;
-$setup$,
- $script$
-\set id random(1, :rows)
-SELECT upsert(:id);
-$script$, true),
-('upsert_on_conflict', 'upsert', 'The same in one statement: INSERT ... ON CONFLICT DO UPDATE',
- $setup$
-CREATE TABLE test (id int PRIMARY KEY, info text, crt_time timestamp);
-$setup$,
- $script$
-\set id random(1, :rows)
-INSERT INTO test (id, info, crt_time) VALUES (:id, md5(random()::text), now())
-ON CONFLICT (id) DO UPDATE SET info = excluded.info, crt_time = excluded.crt_time;
-$script$, true);

@@ -60,15 +60,12 @@ my @changes = (
 	[ 'GRANT SELECT ON sync_probe.later TO pg_monitor', 'ACL TABLE later' ],
 	[ q{SELECT pg_extension_config_dump('sync_probe.later', '')},
 		'rows of pg_dump sync_probe.later' ],
-	[ 'ALTER TABLE sync_probe.workloads DISABLE TRIGGER check_row' ],
-	# a user has one of that name
-	[ q{INSERT INTO sync_probe.workloads (workload, script, builtin)
-		VALUES ('queue', 'SELECT 1;', true)}, 'workload queue' ],
-	[ q{UPDATE sync_probe.workloads SET description = 'new'
-		WHERE workload = 'upsert' AND builtin}, 'workload upsert' ],
-	[ 'ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_row' ],
-	[ 'ALTER TABLE sync_probe.workloads ENABLE TRIGGER check_truncate',
-		'TRIGGER workloads check_truncate' ],
+	# a user has a workload named queue
+	[ q{DO $$BEGIN EXECUTE replace(replace(pg_get_functiondef(
+		'sync_probe_internal.builtin_workloads'::regproc), 'Update a row', 'New'), 'UNION ALL',
+		'UNION ALL SELECT ''queue'', ''upsert'', NULL, NULL, ''SELECT 1;'', NULL, NULL,
+		''prepared'', false UNION ALL'); END$$},
+		'FUNCTION builtin_workloads()', 'workload queue', 'workload upsert' ],
 	[ 'DROP INDEX sync_probe.workload_results_suite_run_group_idx',
 		'INDEX workload_results_suite_run_group_idx' ],
 	[ 'ALTER VIEW sync_probe.locations SET (security_barrier)', 'VIEW locations' ],
