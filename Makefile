@@ -35,7 +35,7 @@ SQL_PARTS = header version bar locations tables stream commit_waits workloads \
 	findings expect lifetime pg_test_fsync workload_comparison exchange fleet \
 	fleet_views metrics commit_wait_hours html_style html figures report_data report_html
 SQL_SECTIONS = $(call sources,src/sql/section_*.sql)
-SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql) $(SQL_SECTIONS)
+SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql) $(SQL_SECTIONS) src/sql/footer.sql
 JOINED_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(JOINED_SQL)
 # Scripts of earlier releases as they were, and those that update from one to the next.
@@ -74,8 +74,9 @@ ifneq ($(PGXS),)
 include $(PGXS)
 endif
 
+# Without comments: the server reads the whole script several times.
 $(JOINED_SQL): $(SQL_SOURCES) Makefile
-	cat $(filter %.sql,$^) > $@
+	sed '/^ *--\( \|$$\)/d' $(filter %.sql,$^) > $@
 
 # At a release: keeps its install script, which never changes from then on.  This fails if
 # another script is kept under its name.

@@ -212,9 +212,6 @@ FROM told AS t
 WHERE t.effect_of IS NULL
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe_internal.findings FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.findings TO pg_monitor;
-
 --
 -- findings
 --

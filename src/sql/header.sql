@@ -11,6 +11,9 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 -- that lack them stop at the first row.  A probe measures the whole cluster, so that the
 -- extension works as well in another database.
 --
+-- Of the time of CREATE EXTENSION, pglz takes a sixth to compress functions and views; footer.sql
+-- sets the compression back.
+--
 DO $$
 DECLARE
     publication name;
@@ -28,6 +31,13 @@ BEGIN
                          ' the same. Or, if no subscriber can be harmed:'
                          ' SET sync_probe.allow_publication = on;';
     END IF;
+    PERFORM set_config('sync_probe.toast_compression',
+                       current_setting('default_toast_compression'), true);
+    BEGIN
+        SET LOCAL default_toast_compression = lz4;
+    EXCEPTION WHEN invalid_parameter_value THEN
+        NULL; -- built without it
+    END;
 END
 $$;
 

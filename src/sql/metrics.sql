@@ -94,9 +94,6 @@ FROM (
 WHERE m.value > '-Infinity' AND m.value < 'Infinity'
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe_internal.metrics FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.metrics TO pg_monitor;
-
 CREATE VIEW sync_probe.metrics AS
 SELECT m.name, m.labels, m.value
 FROM sync_probe_internal.metrics() AS m

@@ -4,6 +4,9 @@
 --
 \ir include/begin.sql
 SELECT no_plan();
+SELECT is(current_setting('default_toast_compression'), reset_val,
+          'CREATE EXTENSION leaves the compression of its transaction as it was')
+FROM pg_settings WHERE name = 'default_toast_compression';
 
 -- Readers of the history, and those who ask for a report, write many names: each one must earn
 -- its place.
