@@ -33,7 +33,8 @@ SQL_PARTS = header version bar locations tables stream commit_waits workloads \
 	sql_bench workload_results probe trial histogram method_change running advice \
 	recommendations compare history segments findings_storage findings_run \
 	findings expect lifetime pg_test_fsync workload_comparison exchange fleet \
-	fleet_views metrics commit_wait_hours html_style html figures report_data report_html
+	fleet_views metrics commit_wait_hours html_style html figures report_data report_verdict \
+	report_methods report_html sections
 SQL_SECTIONS = $(call sources,src/sql/section_*.sql)
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql) $(SQL_SECTIONS) src/sql/footer.sql
 JOINED_SQL = $(EXTENSION)--$(EXTVERSION).sql

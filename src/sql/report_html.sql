@@ -1,22 +1,4 @@
 --
--- The sections of the report in their order: id, title, title in the contents, how to read it, in
--- HTML, and a query of its figures: it returns columns of sync_probe_internal.figure, and reads
--- "data", a row of sync_probe_internal.report_data.  A section without a figure is left out.  So few
--- rows need no index.
---
-CREATE TABLE sync_probe_internal.report_sections (
-    position integer NOT NULL,
-    id text NOT NULL,
-    title text NOT NULL,
-    short_title text NOT NULL,
-    how_html text NOT NULL,
-    query text NOT NULL
-);
-
--- report_html() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe_internal.report_sections TO pg_monitor;
-
---
 -- The verdict on pg_wal as a heading; of given runs, which these are.
 --
 CREATE FUNCTION sync_probe_internal.report_title(data sync_probe_internal.report_data)
@@ -178,7 +160,7 @@ BEGIN
                         sync_probe_internal.secrets(data)));
     END IF;
     title := sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120);
-    FOR section IN SELECT * FROM sync_probe_internal.report_sections AS s ORDER BY s.position LOOP
+    FOR section IN SELECT * FROM sync_probe_internal.report_sections() AS s ORDER BY s.place LOOP
         EXECUTE format($q$
             SELECT string_agg(sync_probe_internal.html_figure(%1$L || f.n, %2$L,
                        json_populate_record(NULL::sync_probe_internal.figure, f.figure)),

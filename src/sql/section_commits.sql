@@ -2,7 +2,7 @@
 -- Section waits: what commits wait for, by the newest result of this server that saw a commit.
 -- Others are of other loads, whose bars are not to be compared.  A report on chosen runs has none.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (40, 'waits', 'What do commits wait for?',
+UNION ALL VALUES (40, 'waits', 'What do commits wait for?',
     'What commits wait for',
     'The mean time that a commit waited, split by what it waited for. With '
     '<code>open_datasync</code> and <code>open_sync</code> the sync is in WALWrite. A faster sync '
@@ -25,13 +25,13 @@ FROM (SELECT w.* FROM sync_probe.commit_wait_results AS w, sync_probe_internal.t
                    LATERAL (SELECT p.name AS part, p.us, 100 * p.us / w.commit_wait_us AS "%")
                        AS cell
               WHERE p.us IS NOT NULL) AS p
-$$);
+$$)
 
 --
 -- Section trials: what trials and the commit suite measured of real commits: the newest run of each
 -- setting, or those that were chosen, at most 4; methods come first.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (50, 'trials', 'What do real commits say?',
+UNION ALL VALUES (50, 'trials', 'What do real commits say?',
     'Real commits',
     'A trial switched a setting back and forth while sessions committed; the commit suite made '
     'commits of its own. The current value is 1. A mark right of the band is better by more than '
@@ -66,4 +66,4 @@ FROM (SELECT r.*, m.test, row_number() OVER (PARTITION BY r.suite, m.test, r.wor
                                    m.relative_speed_high AS high) AS mark) AS m
 WHERE (data.chosen OR c.age = 1) AND m.marks IS NOT NULL
 ORDER BY c.test <> 'wal_sync_method', c.run_id DESC LIMIT 4
-$$);
+$$)

@@ -3,7 +3,7 @@
 -- nodes, the odd ones first.  Ratios are drawn as in other sections, better to the right.  Where
 -- there is no ratio, or syncs do not reach the device, a figure has the times.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (15, 'fleet', 'Fleet: which node is odd?',
+UNION ALL VALUES (15, 'fleet', 'Fleet: which node is odd?',
     'Fleet',
     'Each row is the newest run on <code>pg_wal</code> of one node, paced, with the method that is '
     'current there. It is compared with the median node among those with the same kind of device: '
@@ -48,4 +48,4 @@ FROM (SELECT f.*, row_number() OVER (PARTITION BY f.compared ORDER BY f.n) AS pl
 WHERE cardinality(data.fleet) > 1
 GROUP BY f.compared
 ORDER BY min(f.n) LIMIT 8
-$$);
+$$)

@@ -2,7 +2,7 @@
 -- Section history: the newest 60 runs of pg_wal that measured their own method, side by side, and
 -- what has changed between them.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (90, 'history', 'What has changed?',
+UNION ALL VALUES (90, 'history', 'What has changed?',
     'History',
     'Each point is one run on <code>pg_wal</code> with the method that was current then, paced. '
     'Runs stand side by side, whatever the time between them. A numbered line stands where '
@@ -49,4 +49,4 @@ FROM run AS r, LATERAL (SELECT (r.run).*) AS all_of_run,
                      sync_probe_internal.version_words(server_version_num) AS server,
                      r.durable, r.p50_us AS "p50 us", r.p99_us AS "p99 us") AS cell
 HAVING count(*) > 1
-$$);
+$$)

@@ -1,50 +1,8 @@
 --
--- What the first 24 runs of the wal suite measured of each method in one test.  name: of the
--- location, with the number of the run if the page has several runs of it.  A method of the history
--- may be any text.
---
-CREATE FUNCTION sync_probe_internal.report_methods(
-    data sync_probe_internal.report_data,
-    OUT place bigint,
-    OUT name text,
-    OUT method text,
-    OUT is_current boolean,
-    OUT colour text,
-    OUT note text,
-    OUT run sync_probe.runs,
-    OUT measured sync_probe.measurements)
-RETURNS SETOF record
-LANGUAGE sql STABLE
-ROWS 40
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT r.place, r.name, sync_probe_internal.clipped(m.method, 60), c.is_current,
-       CASE WHEN m.durable = 'no' THEN 'bad' WHEN c.is_current THEN 'cur'
-            WHEN c.is_recommended THEN 'rec' END,
-       CASE WHEN m.durable = 'no' THEN 'not durable' WHEN c.is_current THEN 'current'
-            WHEN c.is_recommended THEN 'recommended' END, r.run, m
-FROM (SELECT data.runs[i] AS run, row_number() OVER (ORDER BY i) AS place,
-             CASE WHEN count(*) OVER (PARTITION BY r.location) > 1 OR r.location IS NULL
-                  THEN concat_ws(' ', r.location, 'run ' || r.run_id) ELSE r.location::text END
-                 AS name
-      FROM generate_subscripts(data.runs, 1) AS i, LATERAL (SELECT (data.runs[i]).*) AS r
-      WHERE r.suite = 'wal') AS r
-JOIN sync_probe.measurements AS m
-    ON m.run_id = (r.run).run_id AND m.test IN ('paced', 'saturated') AND NOT m.direct_io,
-     -- no advice of a run that is outdated, or that the advice of now does not rest on
-     LATERAL (SELECT m.method = (r.run).wal_sync_method, m.method = (r.run).recommended_value
-                     AND (r.run).verdict IN ('switch', 'unsafe')
-                     AND EXISTS (SELECT FROM unnest(data.advice) AS a
-                                 WHERE a.run_id = (r.run).run_id AND a.verdict <> 'outdated')
-             ) AS c (is_current, is_recommended)
-WHERE r.place <= 24
-$$;
-
---
 -- Section speed: relative speeds of the methods, a figure for each of up to 8 runs.  Where the
 -- current method's syncs do not reach the device nothing is compared.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (20, 'speed', 'How much faster?',
+UNION ALL VALUES (20, 'speed', 'How much faster?',
     'How much faster?',
     'A mark to the right of the shaded band is a method whose flushes take less time than those of '
     'the current one by more than the margin: 2&times; is half of the time. The line through a '
@@ -70,12 +28,12 @@ FROM (SELECT p.*, max((p.measured).relative_speed) FILTER (WHERE (p.measured).te
 WHERE NOT p.is_void
 GROUP BY p.place, p.name
 ORDER BY p.place LIMIT 8
-$$);
+$$)
 
 --
 -- Section latency: the methods of the first run in both tests, and the current method of each.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (30, 'latency',
+UNION ALL VALUES (30, 'latency',
     'How long does a flush take?', 'Latency',
     'A dot is the median of the flushes of one method, p50; its line ends at p99, which needs 299 '
     'flushes. Half of the flushes took less than p50, and one in a hundred took more than p99. The '
@@ -100,12 +58,12 @@ WHERE m.p50_us > 0 AND CASE f.part WHEN 1 THEN p.place = 1
 GROUP BY f.part
 HAVING f.part = 1 OR count(*) > 1
 ORDER BY f.part
-$$);
+$$)
 
 --
 -- Section device: what arrives at the device for each sync with the current method, of 8 runs.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (60, 'device',
+UNION ALL VALUES (60, 'device',
     'Does the sync reach the device?', 'Does it reach the device?',
     'A sync that reaches the disk appears in the counters of the disk as a flush, or as two where '
     'the file system writes its journal, too. Write amplification is what the device wrote for '
@@ -140,4 +98,4 @@ JOIN sync_probe_internal.report_methods(data) AS s
 WHERE p.is_current AND m.test = 'paced'
   AND (d.syncs_nothing OR num_nonnulls(m.flushes_per_op, m.device_bytes_per_op,
                                        (s.measured).device_utilization) > 0)
-$$);
+$$)

@@ -2,7 +2,7 @@
 -- Section stream: rate and longest flush over the seconds of the newest stream of each location, or
 -- of the chosen ones, at most 4 runs of up to 9 test cases.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (70, 'stream',
+UNION ALL VALUES (70, 'stream',
     'How fast does WAL stream, and does it stall?', 'Streams',
     'A stream writes and syncs without a rest. The test cases take turns of a second. Where all '
     'lines change at once, the storage has changed, not the method.', $$
@@ -50,13 +50,13 @@ JOIN (SELECT s.run_id, s.part, json_agg(mark ORDER BY s.ordinal, s.second) AS ma
                            s.at, s.second || ' s' AS words) AS mark
       GROUP BY s.run_id, s.part) AS s USING (run_id)
 ORDER BY r.place, s.part
-$$);
+$$)
 
 --
 -- Section segments: what a segment of each kind takes, with its creation and its first flushes, in
 -- the newest run of each location, or the chosen ones, at most 4.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (80, 'segments',
+UNION ALL VALUES (80, 'segments',
     'What does a new segment cost?', 'WAL segments',
     'The server renames an old segment (<code>recycle</code>, setting <code>wal_recycle</code>) or '
     'creates a file, of zeros (<code>zero_fill</code>, setting <code>wal_init_zero</code>) or with '
@@ -87,13 +87,13 @@ FROM (SELECT * FROM unnest(data.runs || data.more) AS r WHERE r.suite = 'segment
                     WHERE m.run_id = r.run_id) AS a (rows)
               CROSS JOIN LATERAL sync_probe_internal.explain_segments(a.rows) AS x (words)
               LEFT JOIN LATERAL sync_probe_internal.segment_settings(a.rows) AS s ON true) AS w
-$$);
+$$)
 
 --
 -- Section tool: runs of the pg_test_fsync suite, measured or imported, on one scale, since readers
 -- compare the bars of one with those of the next.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (110, 'tool',
+UNION ALL VALUES (110, 'tool',
     'What does pg_test_fsync report?', 'pg_test_fsync',
     'The tests of the program <code>pg_test_fsync</code>. They sync back to back, so they do not '
     'see what a server with pauses between commits sees. The program itself measures one method '
@@ -115,4 +115,4 @@ SELECT 'bars' AS kind, 'ops/s' AS unit,
        sync_probe_internal.report_cells(r.run_id, data.paths) AS cells
 FROM unnest(data.runs) AS r
 WHERE r.suite = 'pg_test_fsync'
-$$);
+$$)

@@ -1,7 +1,7 @@
 --
 -- Section findings: the worst first.  After 20 the rest is counted.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (120, 'findings', 'Findings', 'Findings',
+UNION ALL VALUES (120, 'findings', 'Findings', 'Findings',
     'An error puts data at risk, a warning asks for action, and an info is good to know before you '
     'believe a number. Infos of one kind stand together, in the words of the first.', $$
 SELECT concat(
@@ -22,13 +22,13 @@ SELECT concat(
          END) AS html
 FROM sync_probe_internal.report_findings(data) AS f
 HAVING count(*) > 0
-$$);
+$$)
 
 --
 -- Section numbers: the tables that the figures are drawn from.  Measurements of 24 runs are shown,
 -- so that a page of hundreds stays readable.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (130, 'numbers', 'All numbers',
+UNION ALL VALUES (130, 'numbers', 'All numbers',
     'All numbers',
     'What the figures are drawn from, and what they leave out. A dash means that there was nothing '
     'to measure, or too little to know it.', $$
@@ -76,4 +76,4 @@ FROM (
     WHERE NOT data.chosen) AS t
 WHERE t.cells IS NOT NULL
 ORDER BY t.n, t.i
-$$);
+$$)

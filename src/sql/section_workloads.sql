@@ -3,7 +3,7 @@
 -- and settings of its newest one, the newest of each tablespace.  sql_bench() has a view of its
 -- own.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (100, 'workloads',
+UNION ALL VALUES (100, 'workloads',
     'What does it mean for a workload?', 'Workloads',
     'This compares storage of tables and indexes: the WAL goes to <code>pg_wal</code>, whatever '
     'the tablespace. A dot is the median latency of a transaction; its line ends at p99.', $$
@@ -52,4 +52,4 @@ FROM shown AS s,
                      s.latency_max_ms AS "max ms", s.transactions, s.failed) AS cell
 GROUP BY s.place, f.kind, f.unit, f.title
 ORDER BY s.place, f.kind
-$$);
+$$)

@@ -150,10 +150,10 @@ SET LOCAL pg_sync_probe.margin = 0.05;
 -- Adding a section without a word in the manual fails here.
 \set manual `cat doc/report.md`
 SELECT ok(strpos(:'manual', s.title) > 0, 'doc/report.md has section "' || s.title || '"')
-FROM sync_probe_internal.report_sections AS s;
-SELECT ok(count(DISTINCT position) = count(*) AND count(DISTINCT id) = count(*),
+FROM sync_probe_internal.report_sections() AS s;
+SELECT ok(count(DISTINCT place) = count(*) AND count(DISTINCT id) = count(*),
           'each section has a place and an id of its own')
-FROM sync_probe_internal.report_sections;
+FROM sync_probe_internal.report_sections();
 
 -- ---------------------------------------------- a run of another server, and an imported one
 SELECT pg_temp.switch_run('{"host": "elsewhere", "system_identifier": 7, "storage": {}}', false)
