@@ -89,20 +89,16 @@ COMMENT ON VIEW sync_probe.workload_comparison IS
   $$The newest statement of each suite that ran workloads, as psql's \crosstabview takes it$$;
 COMMENT ON COLUMN sync_probe.workload_comparison.operation IS
   'Name of the workload; TOTALS: sum of those that all combinations ran';
-COMMENT ON COLUMN sync_probe.workload_comparison.iterations IS
-  'Transactions of one run';
+COMMENT ON COLUMN sync_probe.workload_comparison.iterations IS 'Transactions of one run';
 COMMENT ON COLUMN sync_probe.workload_comparison.combination IS
   'Tablespace, settings and label, and in brackets what else differs';
 COMMENT ON COLUMN sync_probe.workload_comparison.seconds IS
   'Seconds of one run; the mean if it was repeated';
-COMMENT ON COLUMN sync_probe.workload_comparison.tps IS
-  'Transactions per second';
+COMMENT ON COLUMN sync_probe.workload_comparison.tps IS 'Transactions per second';
 COMMENT ON COLUMN sync_probe.workload_comparison.ratio IS
   'Time of a transaction relative to the first combination: 2 is twice as long';
-COMMENT ON COLUMN sync_probe.workload_comparison.suite IS
-  'Suite of the workload';
-COMMENT ON COLUMN sync_probe.workload_comparison.run_group IS
-  'As in workload_results';
+COMMENT ON COLUMN sync_probe.workload_comparison.suite IS 'Suite of the workload';
+COMMENT ON COLUMN sync_probe.workload_comparison.run_group IS 'As in workload_results';
 
 --
 -- sql_bench

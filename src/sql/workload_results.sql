@@ -37,53 +37,39 @@ GRANT SELECT ON sync_probe.workload_results TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.workload_results IS
   'History: one row for each run of a workload. Latencies are in milliseconds';
-COMMENT ON COLUMN sync_probe.workload_results.result_id IS
-  'Number of the run';
-COMMENT ON COLUMN sync_probe.workload_results.run_group IS
-  'First result_id of the same statement';
-COMMENT ON COLUMN sync_probe.workload_results.workload IS
-  'Workload that ran';
-COMMENT ON COLUMN sync_probe.workload_results.tablespace IS
-  'Tablespace of its objects';
+COMMENT ON COLUMN sync_probe.workload_results.result_id IS 'Number of the run';
+COMMENT ON COLUMN sync_probe.workload_results.run_group IS 'First result_id of the same statement';
+COMMENT ON COLUMN sync_probe.workload_results.workload IS 'Workload that ran';
+COMMENT ON COLUMN sync_probe.workload_results.tablespace IS 'Tablespace of its objects';
 COMMENT ON COLUMN sync_probe.workload_results.tps IS
   'Transactions per second as pgbench reports them, without the first connections';
-COMMENT ON COLUMN sync_probe.workload_results.latency_mean_ms IS
-  'Mean as pgbench reports it';
+COMMENT ON COLUMN sync_probe.workload_results.latency_mean_ms IS 'Mean as pgbench reports it';
 COMMENT ON COLUMN sync_probe.workload_results.latency_p50_ms IS
   'From the log of all transactions, within 1 percent; null where it has too few';
 COMMENT ON COLUMN sync_probe.workload_results.latency_p99_ms IS
   'From the log of all transactions, within 1 percent; null where it has too few';
 COMMENT ON COLUMN sync_probe.workload_results.latency_max_ms IS
   'From the log of all transactions, within 1 percent; null where it has too few';
-COMMENT ON COLUMN sync_probe.workload_results.transactions IS
-  'Transactions completed';
+COMMENT ON COLUMN sync_probe.workload_results.transactions IS 'Transactions completed';
 COMMENT ON COLUMN sync_probe.workload_results.failed IS
   'Ended with a serialization failure or a deadlock; other errors end the run';
-COMMENT ON COLUMN sync_probe.workload_results.clients IS
-  'Clients and threads of pgbench';
-COMMENT ON COLUMN sync_probe.workload_results.threads IS
-  'Clients and threads of pgbench';
+COMMENT ON COLUMN sync_probe.workload_results.clients IS 'Clients and threads of pgbench';
+COMMENT ON COLUMN sync_probe.workload_results.threads IS 'Clients and threads of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.wal_bytes IS
   'WAL of the whole server during the run; null if the statistics were reset';
 COMMENT ON COLUMN sync_probe.workload_results.wal_syncs IS
   'WAL syncs of the whole server; 0 with open_*, whose writes are not counted';
-COMMENT ON COLUMN sync_probe.workload_results.settings IS
-  'Argument settings';
+COMMENT ON COLUMN sync_probe.workload_results.settings IS 'Argument settings';
 COMMENT ON COLUMN sync_probe.workload_results.server_settings IS
   'Settings that affect the cost of a commit, and server_version; synchronous_commit is that of '
   'the sessions, wal_sync_method is missing if it was changed meanwhile';
-COMMENT ON COLUMN sync_probe.workload_results.label IS
-  'Free text stored with the run';
-COMMENT ON COLUMN sync_probe.workload_results.suite IS
-  'Suite of the workload';
-COMMENT ON COLUMN sync_probe.workload_results.rows IS
-  'Argument rows';
+COMMENT ON COLUMN sync_probe.workload_results.label IS 'Free text stored with the run';
+COMMENT ON COLUMN sync_probe.workload_results.suite IS 'Suite of the workload';
+COMMENT ON COLUMN sync_probe.workload_results.rows IS 'Argument rows';
 COMMENT ON COLUMN sync_probe.workload_results.transactions_per_client IS
   'Argument transactions; null if the run had a duration';
-COMMENT ON COLUMN sync_probe.workload_results.started_at IS
-  'Start and end of pgbench';
-COMMENT ON COLUMN sync_probe.workload_results.finished_at IS
-  'Start and end of pgbench';
+COMMENT ON COLUMN sync_probe.workload_results.started_at IS 'Start and end of pgbench';
+COMMENT ON COLUMN sync_probe.workload_results.finished_at IS 'Start and end of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.statements IS
   'Mean latency and failures of each line of the script';
 COMMENT ON COLUMN sync_probe.workload_results.second_tps IS

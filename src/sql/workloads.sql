@@ -89,24 +89,19 @@ COMMENT ON VIEW sync_probe.workloads IS
   'pg_execute_server_program';
 COMMENT ON COLUMN sync_probe.workloads.workload IS
   'Its name. If a builtin workload has the same name, that one runs';
-COMMENT ON COLUMN sync_probe.workloads.suite IS
-  'Group that workload_comparison shows together';
-COMMENT ON COLUMN sync_probe.workloads.description IS
-  'Free text';
+COMMENT ON COLUMN sync_probe.workloads.suite IS 'Group that workload_comparison shows together';
+COMMENT ON COLUMN sync_probe.workloads.description IS 'Free text';
 COMMENT ON COLUMN sync_probe.workloads.setup IS
   'SQL that creates the objects; pgbench runs it once';
-COMMENT ON COLUMN sync_probe.workloads.script IS
-  'Transaction script of pgbench';
+COMMENT ON COLUMN sync_probe.workloads.script IS 'Transaction script of pgbench';
 COMMENT ON COLUMN sync_probe.workloads.teardown IS
   'SQL that removes what the set-up created outside of :schema; pgbench runs it once';
 COMMENT ON COLUMN sync_probe.workloads.transactions IS
   'How often each client runs the script; null: until the duration ends';
-COMMENT ON COLUMN sync_probe.workloads.protocol IS
-  'simple, extended or prepared, as pgbench''s -M';
+COMMENT ON COLUMN sync_probe.workloads.protocol IS 'simple, extended or prepared, as pgbench''s -M';
 COMMENT ON COLUMN sync_probe.workloads.new_connections IS
   'A new connection for each transaction, as pgbench''s -C';
-COMMENT ON COLUMN sync_probe.workloads.builtin IS
-  'True if it came with the extension';
+COMMENT ON COLUMN sync_probe.workloads.builtin IS 'True if it came with the extension';
 
 --
 -- sync_probe_internal.write_workload
