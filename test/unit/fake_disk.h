@@ -539,6 +539,15 @@ plan_wal(const char *current, int64_t duration)
 	probe->duration_ns = duration;
 }
 
+/* Let the n-th of these calls fail; of errno 0 it only takes the time of a fault. */
+static inline void
+let_fail(fake_call call, int n, int error)
+{
+	disk.fail_call = call;
+	disk.fail_at = n;
+	disk.fail_errno = error;
+}
+
 /* open_* sync with the write, and so make one call less: the others' sync takes that long. */
 static inline void
 even_out_methods(int64_t sync_ns)

@@ -433,9 +433,7 @@ TEST(makes_control_windows)
 		bool		fails = i % 2 == 0;
 
 		plan_with_counters(2 * SECOND, 1000);
-		disk.fail_call = calls[i / 2];
-		disk.fail_at = calls[i / 2] == PWRITE ? writes + 1 : 5;
-		disk.fail_errno = fails ? EIO : EINTR;
+		let_fail(calls[i / 2], calls[i / 2] == PWRITE ? writes + 1 : 5, fails ? EIO : EINTR);
 		run_probe();
 		assert_uint_in_range(probe->control_windows, fails ? 4 : 10, fails ? 4 : 1000);
 		assert_int_equal(disk.calls[OPENAT], probe->control_windows + 1);

@@ -230,9 +230,7 @@ fail_each_call(int plan, size_t fault, int error)
 	for (int n = 1; plan != SEGMENTS || n < ENOUGH_CALLS; n++)
 	{
 		plan_short_run(plan, n);
-		disk.fail_call = faults[fault].call;
-		disk.fail_at = n;
-		disk.fail_errno = error == EDQUOT ? SHORT_WRITE : error;
+		let_fail(faults[fault].call, n, error == EDQUOT ? SHORT_WRITE : error);
 		disk.rest_errno = error == EDQUOT ? EDQUOT : 0;
 		run_and_count_files();
 		check_run(fault, error);
@@ -280,9 +278,7 @@ TEST(ends_when_every_file_fails)
 	{
 		plan_short_run(row->plan, 0);
 		probe->duration_ns = 60 * SECOND;
-		disk.fail_call = row->call;
-		disk.fail_at = row->fail_at;
-		disk.fail_errno = EIO;
+		let_fail(row->call, row->fail_at, EIO);
 		disk.fails_on = true;
 		run_probe();
 		assert_true(disk.failed_file >= 0);
@@ -311,8 +307,7 @@ TEST(holds_nothing_when_interrupted)
 
 		do
 		{
-			n++;
-			plan_short_run(plan, n);
+			plan_short_run(plan, ++n);
 			disk.jump_at = n;
 			run_and_count_files();
 		} while (disk.interrupt_checks == n && n < 200);

@@ -70,17 +70,14 @@ read_blocks(void)
 	}
 }
 
-/* Plan a run of the wal suite for a server that uses O_DIRECT with some methods, or with none. */
+/* As for a server that opens files of some methods with O_DIRECT; see add_wal_files(). */
 static void
-plan_rotation(const char *current, bool direct_io_open, int64_t duration)
+use_direct_io(void)
 {
-	plan_wal(current, duration);
-	for (int i = 0; direct_io_open && i < probe->nfiles; i++)
+	for (int i = 0; i < probe->nfiles; i++)
 	{
-		if (probe->files[i].ring == 0 || !probe->files[i].method->opens_synced)
-			continue;
-		probe->files[i].direct_io = true;
-		probe->files[i].ring++;	/* see add_wal_files() */
+		probe->files[i].direct_io |= probe->files[i].method->opens_synced;
+		probe->files[i].ring += probe->files[i].ring > 0 && probe->files[i].method->opens_synced;
 	}
 }
 
@@ -143,7 +140,9 @@ TEST(brings_every_method_to_every_file)
 {
 	for (size_t row = 0; row < lengthof(squares); row++)
 	{
-		plan_rotation(squares[row].current, squares[row].direct_io_open, 3 * SECOND);
+		plan_wal(squares[row].current, 3 * SECOND);
+		if (squares[row].direct_io_open)
+			use_direct_io();
 		keep_regime(squares[row].regime);
 		run_probe();
 		read_blocks();
@@ -188,7 +187,7 @@ TEST(moves_after_whole_samples)
 		const int64_t turn = 500 * MILLISECOND;
 		int			seen = 0;
 
-		plan_rotation("fdatasync", false, 0);
+		plan_wal("fdatasync", 0);
 		keep_regime(SP_PACED);
 		/* five writes and three syncs are a round */
 		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] =
@@ -296,7 +295,7 @@ TEST(uses_copies_where_there_is_time)
 	{
 		uint64_t	rounds;
 
-		plan_rotation("fdatasync", false, 0);
+		plan_wal("fdatasync", 0);
 		keep_regime(SP_PACED);
 		disk.tick = 0;
 		probe->duty_cycle = rows[i].duty_cycle;
@@ -335,7 +334,7 @@ TEST(moves_within_its_time)
 	{
 		int			syncs = 0;
 
-		plan_rotation("fdatasync", false, duration * MILLISECOND);
+		plan_wal("fdatasync", duration * MILLISECOND);
 		disk.cost[FSYNC] = 20 * MILLISECOND;
 		disk.cost[FDATASYNC] = MILLISECOND / 2;
 		run_probe();

@@ -250,9 +250,7 @@ TEST(forgets_no_file)
 	sp_segment_work work = work_on(SP_SPARSE);
 
 	assert_true(sp_segment_make(&work, SP_SPARSE));
-	disk.fail_call = UNLINK;
-	disk.fail_at = 1;
-	disk.fail_errno = EIO;
+	let_fail(UNLINK, 1, EIO);
 	sp_segment_discard(work.file);
 	assert_true(work.file->exists);
 	sp_segment_discard(work.file);

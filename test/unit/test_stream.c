@@ -90,9 +90,7 @@ TEST(logs_a_stall)
 	int			stalls = 0;
 
 	plan_stream("fdatasync", 20 * SECOND);
-	disk.fail_call = FDATASYNC;
-	disk.fail_at = 2000;
-	disk.fail_errno = 0;		/* it is only slow */
+	let_fail(FDATASYNC, 2000, 0);
 	disk.fault_cost = stall;
 	run_probe();
 	check_log();

@@ -12,14 +12,6 @@
 
 #include "engine/verdict/tail.h"
 
-TEST(tells_the_share)
-{
-	assert_true(isnan(sp_tail_share(&(sp_tail) {0, 0})));
-	assert_true(sp_tail_share(&(sp_tail) {8, 0}) == 0);
-	assert_true(sp_tail_share(&(sp_tail) {8, 2}) == 0.25);
-	assert_true(sp_tail_share(&(sp_tail) {8, 8}) == 1);
-}
-
 TEST(needs_enough_more_slow_flushes)
 {
 	enum
@@ -87,10 +79,7 @@ TEST(counts_a_stall_as_five_medians)
 		drop_copies();
 		probe->flush_interval_ns = 8 * MILLISECOND;	/* a sample is a round */
 		disk.tick = 0;
-		/* an error that does not fail: a signal would be repeated */
-		disk.fail_call = PWRITE;
-		disk.fail_errno = 0;
-		disk.fail_at = 250 + i % 20;
+		let_fail(PWRITE, 250 + i % 20, 0);
 		disk.fault_cost = stall;
 		run_probe();
 		FOR_EACH_MEASURED(c)

@@ -33,17 +33,15 @@ static struct CMUnitTest tests[64];	/* those that are not used have no name */
 static int	ntests;
 
 /* Begins a test, which joins the list before main() runs. */
-#define TEST_WITH(name, setup, teardown) \
+#define TEST(name) \
 	static void name(void **state); \
 	static void __attribute__((constructor)) \
 	add_##name(void) \
 	{ \
-		tests[ntests++] = (struct CMUnitTest) {#name, name, setup, teardown, NULL}; \
+		tests[ntests++] = (struct CMUnitTest) {#name, name, NULL, NULL, NULL}; \
 	} \
 	static void \
 	name(void **state __attribute__((unused)))
-
-#define TEST(name) TEST_WITH(name, NULL, NULL)
 
 /* Ends a file: set_up and tear_down are for all its tests. */
 #define TEST_MAIN(set_up, tear_down) \
