@@ -143,10 +143,7 @@ log_call(const char *call, const char *path, const char *outcome, const char *mo
 	close(fd);
 }
 
-/*
- * What the call has to do: 0 to go on, SHORT_WRITE, or an errno to fail with.
- * Keeps errno.
- */
+/* What the call has to do: 0 to go on, SHORT_WRITE, or an errno to fail with.  Keeps errno. */
 static int
 injected(const char *call, const char *path)
 {
@@ -289,10 +286,7 @@ DEFINE(int, fdatasync, (int fd), (fd), -1, is_probe_file(name_of(fd)), "fdatasyn
 DEFINE(int, unlinkat, (int directory, const char *path, int flags), (directory, path, flags), -1,
 	   is_probe_file_to_remove(path), "unlinkat", path)
 
-/*
- * The server itself calls neither of these, and the extension has offsets of 64 bits
- * everywhere.
- */
+/* The server itself calls neither of these, and the extension has offsets of 64 bits everywhere. */
 static int
 report_available(int result, struct statvfs64 *status)
 {

@@ -12,10 +12,9 @@
 #include "fake_disk.h"
 
 /*
- * Cases in a row of one test, as describe() writes them.  The test, * if its cases have a
- * baseline; size and number of the writes, @0 if they begin at offset 0; files of a case, their
- * size and that of the writes that fill them.  Then its cases: + may be recommended, = is the
- * control.
+ * Cases in a row of one test, as describe() writes them.  The test, * if its cases have a baseline;
+ * size and number of the writes, @0 if they begin at offset 0; files of a case, their size and that
+ * of the writes that fill them.  Then its cases: + may be recommended, = is the control.
  */
 #define CASES(test, writes, files, cases)	"; " test " " writes " " files ": " cases
 
