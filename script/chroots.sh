@@ -8,12 +8,6 @@
 # would read this machine's mount table.  What it changes is gone when it ends, and so are its
 # mounts, processes and loop devices, also after SIGKILL.
 #
-#	choose_versions [MAJOR...]	sets majors to these, which must be supported, or to all
-#	make_server_chroot 17		makes the system 17, or says why not (in $chroot_reason)
-#	make_chroot NAME ...		a system of other packages
-#	enter_chroot NAME COMMAND...	runs it there, from a folder that has the checkout
-#	stage_in TITLE NAME COMMAND...	the same as a stage, which is skipped without that system
-#
 # script/in-chroot does all of this for one command.  With SP_CHROOTS=FOLDER the archives
 # stay there for the next time, and are made again after a week.
 # shellcheck disable=SC2034
@@ -36,6 +30,7 @@ mapfile -t supported_versions < <(printf '%s\n' "${!suites_of[@]}" | sort -n)
 declare -A pgtap_of=([16]=17 [19]=18)
 wheel_major=16
 
+# choose_versions [MAJOR...]: sets majors to these, which must be supported, or to all.
 choose_versions() {
 	local major
 	majors=("$@")
@@ -141,7 +136,7 @@ wheel_hook='
 	ln -s $server/bin /opt/server
 '
 
-# make_server_chroot MAJOR: its server is in /opt/server.
+# make_server_chroot MAJOR: the system of that name, whose server is in /opt/server.
 make_server_chroot() {
 	local pgtap=${pgtap_of[$1]:-$1} packages="postgresql-$1 postgresql-server-dev-$1"
 	local hook="ln -s /usr/lib/postgresql/$1/bin /opt/server"
@@ -203,7 +198,8 @@ enter_chroot() {
 	return "$status"
 }
 
-# stage_in TITLE NAME COMMAND...: a system that is not kept serves once.
+# stage_in TITLE NAME COMMAND...: a stage, which is skipped without that system.  A system that is
+# not kept serves once.
 stage_in() {
 	if [[ ! -e $chroots/$2.tar.key ]]; then
 		skip "$1" "$chroot_reason"
