@@ -29,20 +29,23 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.longer_command(run sync_probe.runs)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT CASE run.suite
-           WHEN 'wal' THEN format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
-               quote_literal(nullif(run.location, 'pg_wal')), d.argument))
-           WHEN 'commit' THEN format('SELECT * FROM sync_probe.probe(suite => ''commit'', %s)',
-                                     concat_ws(', ', d.argument, 'workers => ' || run.workers))
-           WHEN 'trial' THEN format('CALL sync_probe.trial(%s)', concat_ws(', ',
-               quote_literal(nullif(run.setting, 'wal_sync_method')), d.argument,
-               'workload => ' || quote_literal(run.workload))) END
-FROM (SELECT format('duration => ''%s s''', trim_scale(extract(epoch FROM run.longer_duration))))
-    AS d (argument)
-WHERE run.longer_duration IS NOT NULL
+DECLARE
+    argument text := format('duration => ''%s s''',
+                            trim_scale(extract(epoch FROM run.longer_duration)));
+BEGIN
+    RETURN CASE
+        WHEN run.longer_duration IS NULL THEN NULL
+        WHEN run.suite = 'wal' THEN format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
+            quote_literal(nullif(run.location, 'pg_wal')), argument))
+        WHEN run.suite = 'commit' THEN format('SELECT * FROM sync_probe.probe(suite => ''commit'','
+            ' %s)', concat_ws(', ', argument, 'workers => ' || run.workers))
+        WHEN run.suite = 'trial' THEN format('CALL sync_probe.trial(%s)', concat_ws(', ',
+            quote_literal(nullif(run.setting, 'wal_sync_method')), argument,
+            'workload => ' || quote_literal(run.workload))) END;
+END
 $$;
 
 --
@@ -51,13 +54,15 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.options_left(options text, others text)
 RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT coalesce(string_agg(o.option, ',' ORDER BY o.n), 'none')
+BEGIN
+RETURN (SELECT coalesce(string_agg(o.option, ',' ORDER BY o.n), 'none')
 FROM string_to_table(options, ',') WITH ORDINALITY AS o (option, n)
 WHERE o.option <> ALL (string_to_array(others, ','))
-  AND o.option NOT IN ('ro', 'rw')
+  AND o.option NOT IN ('ro', 'rw'));
+END
 $$;
 
 --
@@ -72,39 +77,45 @@ CREATE FUNCTION sync_probe_internal.changes_since(
     place sync_probe_internal.storage,
     followed boolean)
 RETURNS text[]
-LANGUAGE sql STABLE PARALLEL RESTRICTED
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT array_agg(format(c.words, c.before, coalesce(c.now, 'unknown')) ORDER BY c.n)
-FROM (SELECT run.storage ->> 'mount_options', place.mount_options) AS o (before, now),
-     LATERAL (VALUES
-    (1, 'wal_sync_method was %s, is %s', CASE WHEN NOT followed THEN run.wal_sync_method END,
-        CASE WHEN EXISTS (SELECT FROM sync_probe_internal.running() AS r WHERE r.suite = 'trial')
-             THEN run.wal_sync_method ELSE current_setting('wal_sync_method') END),
+DECLARE
+    method text := current_setting('wal_sync_method');
+    margin text := round(coalesce(current_setting('pg_sync_probe.margin', true), '0.05')::numeric,
+                         6)::float8; -- as a run stores it
+    mounted text := run.storage ->> 'mount_options'; cache text := run.storage ->> 'write_cache';
+BEGIN
+    IF run.wal_sync_method <> method AND NOT followed THEN
+        followed := EXISTS (SELECT FROM sync_probe.running AS r WHERE r.suite = 'trial');
+    END IF;
+    RETURN nullif(array_remove(ARRAY[
+    CASE WHEN run.wal_sync_method <> method AND NOT followed
+         THEN format('wal_sync_method was %s, is %s', run.wal_sync_method, method) END,
     -- off while it is on now; the other way round the advice itself is that fsync is off
-    (2, 'fsync was %s, is %s', CASE WHEN NOT run.fsync THEN 'off' END, current_setting('fsync')),
+    CASE WHEN NOT run.fsync AND current_setting('fsync') = 'on' THEN 'fsync was off, is on' END,
     -- up to PostgreSQL 15 it decides whether open_* methods use O_DIRECT
-    (3, 'wal_level was %s, is %s',
-        CASE WHEN current_setting('server_version_num')::integer < 160000
-                  AND (run.wal_level = 'minimal') <> (current_setting('wal_level') = 'minimal')
-             THEN run.wal_level END,
-        current_setting('wal_level')),
-    (4, 'pg_sync_probe.margin was %s, is %s', run.margin::text,
-        -- as a run stores it
-        round(coalesce(current_setting('pg_sync_probe.margin', true), '0.05')::numeric,
-              6)::float8::text),
-    (5, 'file system was %s, is %s', run.filesystem, place.filesystem),
+    CASE WHEN (run.wal_level = 'minimal') <> (current_setting('wal_level') = 'minimal')
+              AND current_setting('server_version_num')::integer < 160000
+         THEN format('wal_level was %s, is %s', run.wal_level, current_setting('wal_level')) END,
+    CASE WHEN run.margin::text <> margin
+         THEN format('pg_sync_probe.margin was %s, is %s', run.margin, margin) END,
+    CASE WHEN run.filesystem <> coalesce(place.filesystem, '')
+         THEN format('file system was %s, is %s', run.filesystem,
+                     coalesce(place.filesystem, 'unknown')) END,
     -- that of a ZFS pool is known to a probe alone
-    (6, 'write cache was %s, is %s',
-        CASE WHEN place.filesystem ~ 'zfs$' IS NOT TRUE THEN run.storage ->> 'write_cache' END,
-        place.write_cache),
-    -- words are made only of what differs, which it seldom does
-    (7, 'mount options were %s, are %s',
-        CASE WHEN o.before <> o.now IS NOT FALSE
-             THEN coalesce(sync_probe_internal.options_left(o.before, o.now), o.before) END,
-        CASE WHEN o.before <> o.now THEN sync_probe_internal.options_left(o.now, o.before) END)
-) AS c (n, words, before, now)
-WHERE c.before <> coalesce(c.now, '')
+    CASE WHEN cache <> coalesce(place.write_cache, '') AND place.filesystem ~ 'zfs$' IS NOT TRUE
+         THEN format('write cache was %s, is %s', cache,
+                     coalesce(place.write_cache, 'unknown')) END,
+    CASE WHEN mounted <> place.mount_options
+         THEN nullif(format('mount options were %s, are %s',
+                            sync_probe_internal.options_left(mounted, place.mount_options),
+                            sync_probe_internal.options_left(place.mount_options, mounted)),
+                     'mount options were none, are none')
+         WHEN place.mount_options IS NULL
+         THEN 'mount options were ' || nullif(mounted, '') || ', are unknown' END
+    ], NULL), '{}');
+END
 $$;
 
 --
@@ -118,7 +129,6 @@ CREATE FUNCTION sync_probe_internal.run_advice(
     changes text[],
     was_followed boolean)
 RETURNS TABLE (
-    holds_wal boolean,
     verdict text,
     current_method text,
     recommended_method text,
@@ -130,43 +140,45 @@ RETURNS TABLE (
     basis text,
     run_id bigint,
     reason text)
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 ROWS 1 -- the default of 1,000 makes queries look costly enough for JIT compilation
 SET search_path = pg_catalog, pg_temp
 AS $$
-WITH today AS (
-    SELECT of_location = 'pg_wal' AS holds_wal, n.fsync,
-           -- fsync = off is worse than anything that a run may have found
-           CASE WHEN NOT n.fsync THEN 'unsafe'
-                WHEN run.suite IS NULL THEN 'not probed'
-                WHEN changes IS NOT NULL THEN 'outdated'
-                WHEN was_followed THEN 'keep'
-                ELSE run.verdict END AS verdict
-    FROM (SELECT current_setting('fsync')::boolean) AS n (fsync)
-)
-SELECT t.holds_wal, t.verdict, current_setting('wal_sync_method'), a.recommended_value,
-       CASE WHEN was_followed THEN a.recommended_value ELSE a.best_value END,
-       -- The bound is about the method that was current.
-       CASE WHEN NOT was_followed THEN a.max_regret END,
-       a.deciding_test, a.flush_us,
-       CASE WHEN NOT t.fsync THEN 'no'
-            ELSE coalesce(CASE WHEN was_followed
-                               THEN (SELECT m.durable FROM sync_probe.measurements AS m
-                                     WHERE m.run_id = a.run_id AND m.method = a.recommended_value
-                                       AND m.test = a.deciding_test)
-                               ELSE a.durable END, 'unknown') END,
-       run.suite, run.run_id,
-       CASE WHEN NOT t.fsync THEN 'fsync is off: this server syncs nothing'
-            WHEN t.verdict = 'outdated'
-            THEN format('run %s is outdated: %s', run.run_id, array_to_string(changes, ', '))
-            WHEN was_followed
-            THEN format('chosen instead of %s: %s', run.wal_sync_method, run.reason)
-            WHEN run.verdict = 'switch' AND NOT t.holds_wal
-            THEN 'if the WAL were here: ' || run.reason
-            ELSE run.reason END
-FROM today AS t
--- An outdated run has no advice.
-LEFT JOIN (SELECT run.*) AS a ON t.verdict <> 'outdated'
+DECLARE
+    synced boolean := current_setting('fsync')::boolean;
+BEGIN
+    current_method := current_setting('wal_sync_method');
+    basis := run.suite; run_id := run.run_id;
+    -- fsync = off is worse than anything that a run may have found
+    verdict := CASE WHEN NOT synced THEN 'unsafe'
+                    WHEN basis IS NULL THEN 'not probed'
+                    WHEN changes IS NOT NULL THEN 'outdated'
+                    WHEN was_followed THEN 'keep'
+                    ELSE run.verdict END;
+    -- An outdated run has no advice.
+    IF verdict <> 'outdated' THEN
+        recommended_method := run.recommended_value;
+        best_method := CASE WHEN was_followed THEN run.recommended_value ELSE run.best_value END;
+        -- The bound is about the method that was current.
+        max_regret := CASE WHEN NOT was_followed THEN run.max_regret END;
+        deciding_test := run.deciding_test; flush_us := run.flush_us; durable := run.durable;
+        IF was_followed THEN
+            durable := (SELECT m.durable FROM sync_probe.measurements AS m
+                        WHERE m.run_id = run.run_id AND m.method = run.recommended_value
+                          AND m.test = run.deciding_test);
+        END IF;
+    END IF;
+    durable := CASE WHEN synced THEN coalesce(durable, 'unknown') ELSE 'no' END;
+    reason := CASE WHEN NOT synced THEN 'fsync is off: this server syncs nothing'
+                   WHEN verdict = 'outdated'
+                   THEN format('run %s is outdated: %s', run_id, array_to_string(changes, ', '))
+                   WHEN was_followed
+                   THEN format('chosen instead of %s: %s', run.wal_sync_method, run.reason)
+                   WHEN run.verdict = 'switch' AND of_location <> 'pg_wal'
+                   THEN 'if the WAL were here: ' || run.reason
+                   ELSE run.reason END;
+    RETURN NEXT;
+END
 $$;
 
 --

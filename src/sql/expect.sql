@@ -110,7 +110,7 @@ BEGIN
                ARRAY(SELECT m FROM sync_probe.measurements AS m
                      WHERE m.run_id = (n.run).run_id AND w.why IS NULL) AS measured
         INTO a
-        FROM sync_probe_internal.advice(all_locations => true) AS n,
+        FROM sync_probe_internal.advice(also => location) AS n,
              LATERAL (SELECT CASE
                  WHEN (n.run).run_id IS NULL
                  THEN coalesce('run ' || n.passed_over || ' does not count', 'never probed')

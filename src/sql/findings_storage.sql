@@ -19,10 +19,10 @@ CREATE TYPE sync_probe_internal.finding AS (
 --
 -- What is true of a file system is told at the first location on it.
 --
--- facts: the locations that there may be something to say of, in one call: one for each of 1,000
--- tablespaces would take longer than the findings themselves.  runs: those that advice rests on.  The other arguments are settings of the server,
--- sizes in bytes; wal_size is what pg_wal holds, busiest is busiest_tablespace().  wal_recycle and
--- wal_init_zero are false, too, where a run has settled them.
+-- facts: the locations that there may be something to say of.  runs: those that advice rests on.
+-- The other arguments are settings of the server, sizes in bytes; wal_size is what pg_wal holds,
+-- busiest is busiest_tablespace().  wal_recycle and wal_init_zero are false, too, where a run has
+-- settled them.
 --
 CREATE FUNCTION sync_probe_internal.storage_findings(
     facts sync_probe_internal.storage[],
@@ -34,201 +34,190 @@ CREATE FUNCTION sync_probe_internal.storage_findings(
     wal_size bigint,
     reserve_percent integer,
     busiest name)
-RETURNS SETOF sync_probe_internal.finding
-LANGUAGE sql STABLE PARALLEL SAFE
+RETURNS sync_probe_internal.finding[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-WITH place AS (
-    SELECT f.*, string_to_array(f.mount_options, ',') AS options,
-           f.filesystem IN ('tmpfs', 'ramfs') AS is_memory,
-           f.filesystem ~ ('^(nfs|nfs4|cifs|smb3|smbfs|9p|ceph|afs|lustre|glusterfs|beegfs'
-                           '|fuse[.](sshfs|glusterfs|ceph-fuse|s3fs|rclone|davfs2?))$')
-               AS is_network
-    FROM unnest(facts) AS f
-), filesystem AS (
-    SELECT p.* FROM place AS p WHERE p.shares_filesystem_with IS NULL
-)
--- ext4(5): barrier=0; f2fs: fsync_mode=nobarrier; overlayfs: volatile omits all syncs.
-SELECT p.name,
-       CASE p.write_cache WHEN 'write through' THEN 'warning' ELSE 'error' END, 'barrier_off',
-       format('%s is mounted with %s: syncs there send no flush to the device',
-              p.mount_point, o.option),
-       CASE p.filesystem
-           WHEN 'overlay' THEN 'Put the data directory on a volume, or start the container'
-                               ' without this option.'
-           ELSE format('Run mount -o remount,%s %s, and remove the option from /etc/fstab.',
-                       CASE p.filesystem WHEN 'f2fs' THEN 'fsync_mode=posix' ELSE 'barrier' END,
-                       p.mount_point) END,
-       NULL::text[],
-       jsonb_build_object('mount_options', p.mount_options, 'write_cache', p.write_cache)
-FROM filesystem AS p, unnest(p.options) AS o (option)
-WHERE p.options && '{nobarrier,barrier=0,barrier=none,fsync_mode=nobarrier,volatile,fsync=volatile}'
-  AND (o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
-       OR p.filesystem = 'overlay' AND o.option IN ('volatile', 'fsync=volatile'))
+DECLARE
+    p sync_probe_internal.storage; o record; options text[]; reserve bigint;
+    is_memory boolean; is_network boolean; told sync_probe_internal.finding[] := '{}';
+BEGIN
+FOREACH p IN ARRAY facts LOOP
+    options := string_to_array(p.mount_options, ',');
+    is_memory := p.filesystem IN ('tmpfs', 'ramfs');
+    is_network := p.filesystem ~ (
+        '^(nfs|nfs4|cifs|smb3|smbfs|9p|ceph|afs|lustre|glusterfs|beegfs'
+        '|fuse[.](sshfs|glusterfs|ceph-fuse|s3fs|rclone|davfs2?))$');
 
-UNION ALL
--- A disk with FUA can make a single write durable without a flush.  Where nothing can be
--- written, there is nothing to probe.
-SELECT p.name, 'info', 'write_cache_volatile',
-       format('%s has a volatile write cache: a commit is safe only if flushes reach it, or if a'
-              ' capacitor or battery protects it', coalesce(p.device, p.name::text)),
-       CASE r.durable
-           WHEN 'yes' THEN format('In run %s, syncs with %s reached it.', r.run_id, r.method)
-           WHEN 'no' THEN format('In run %s, syncs with %s did not reach it.', r.run_id, r.method)
-           WHEN 'no_cache' THEN format('In run %s, it had no volatile cache.', r.run_id)
-           WHEN 'unknown' THEN format('Run %s could not tell whether syncs with %s reach it.',
-                                      r.run_id, r.method)
-           ELSE 'Probe it. Column durable of sync_probe.recommendations then shows whether they'
-                ' do.' END,
-       CASE WHEN r.run_id IS NULL THEN ARRAY[sync_probe_internal.probe_command(p.name)] END,
-       jsonb_build_object('device', p.device, 'disks', p.disks,
-                          'write_cache', p.write_cache, 'fua', p.fua)
-           || CASE WHEN r.run_id IS NULL THEN '{}'
-                   ELSE jsonb_build_object('run_id', r.run_id, 'durable', r.durable) END
-FROM filesystem AS p
--- the run there, else at another location on it
-LEFT JOIN LATERAL (
-    SELECT r.run_id, r.durable, r.wal_sync_method AS method
-    FROM unnest(runs) AS r
-    JOIN place AS o ON o.name = r.location
-    WHERE coalesce(o.shares_filesystem_with, o.name) = p.name
-    ORDER BY o.name <> p.name, r.run_id DESC
-    LIMIT 1) AS r ON true
-WHERE p.write_cache = 'write back' AND NOT p.fua AND NOT p.missing
-  AND NOT coalesce('ro' = ANY (p.options), false)
+    IF p.missing THEN told := told || (p.name, 'error', 'tablespace_missing',
+        format('%s does not contain what this server created there: its file system is not'
+               ' mounted, or the directory was removed', coalesce(p.directory, 'its directory')),
+        'Mount it again, and create nothing there. Queries on its tables fail until then.', NULL,
+        jsonb_build_object('directory', p.directory, 'mount_point', p.mount_point,
+                           'filesystem', p.filesystem))::sync_probe_internal.finding;
+    END IF;
 
-UNION ALL
-SELECT p.name, 'error', 'memory_filesystem',
-       format('%s is %s: its files are lost when the machine restarts',
-              p.mount_point, p.filesystem),
-       CASE WHEN p.holds_wal THEN 'Stop the server and move pg_wal to a disk.'
-            WHEN p.name = 'pg_default' THEN 'Stop the server and move the data directory to a disk.'
-            ELSE 'Move its tables to another tablespace, then drop it. Without the tablespace'
-                 ' the cluster does not recover from a crash.' END,
-       NULL,
-       jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
-FROM filesystem AS p
-WHERE p.is_memory
+    IF p.holds_wal AND NOT setting_fsync THEN told := told || (p.name, 'error', 'fsync_off',
+        'fsync is off: this server syncs nothing, and a crash of the operating system may destroy'
+        ' the cluster',
+        'Switch it on. Then run sync on the machine, or stop the server and run initdb --sync-only,'
+        ' or unmount the file systems: data written before may still be in memory only.',
+        ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()'],
+        jsonb_build_object('fsync', 'off'))::sync_probe_internal.finding;
+    END IF;
 
-UNION ALL
-SELECT p.name, 'error', 'tablespace_missing',
-       format('%s does not contain what this server created there: its file system is not mounted,'
-              ' or the directory was removed', coalesce(p.directory, 'its directory')),
-       'Mount it again, and create nothing there. Queries on its tables fail until then.',
-       NULL,
-       jsonb_build_object('directory', p.directory, 'mount_point', p.mount_point,
-                          'filesystem', p.filesystem)
-FROM place AS p
-WHERE p.missing
+    -- The manual on wal_recycle and wal_init_zero: copy-on-write file systems need neither.  It
+    -- is a rule for what was not measured, see findings().
+    IF p.holds_wal AND (wal_recycle OR wal_init_zero)
+       AND p.filesystem IN ('zfs', 'fuse.zfs', 'btrfs', 'bcachefs')
+       AND NOT 'nodatacow' = ANY (options)
+    THEN told := told || (p.name, 'warning', 'cow_wal_settings',
+        format('pg_wal is on %s, a copy-on-write file system: %s may gain nothing there and cost'
+               ' writes', p.filesystem,
+               concat_ws(' and ', CASE WHEN wal_recycle THEN 'recycling' END,
+                         CASE WHEN wal_init_zero THEN 'zero-filling' END) || ' WAL files'),
+        'The manual advises to switch wal_recycle and wal_init_zero off there. Measure whether that'
+        ' holds here: a finding then shows the result.',
+        ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'')', p.name)],
+        jsonb_build_object('filesystem', p.filesystem, 'wal_recycle', wal_recycle,
+                           'wal_init_zero', wal_init_zero))::sync_probe_internal.finding;
+    END IF;
 
-UNION ALL
-SELECT p.name, 'error', 'read_only_filesystem',
-       format('%s is mounted read-only: nothing can be written to %s', p.mount_point, p.name),
-       'The kernel may have remounted it after an error. Read the kernel log before you mount it'
-       ' for writing again.',
-       NULL,
-       jsonb_build_object('mount_point', p.mount_point, 'mount_options', p.mount_options)
-FROM filesystem AS p
-WHERE 'ro' = ANY (p.options) AND NOT p.missing
+    -- The manual, "WAL Internals": WAL is best on another disk than the main database files.
+    IF p.holds_wal AND is_memory IS NOT TRUE
+       AND EXISTS (SELECT FROM unnest(facts) AS b
+                   WHERE b.name = busiest AND NOT b.holds_wal
+                     AND (p.disks && b.disks OR p.mount_point = b.mount_point))
+    THEN told := told || (p.name, 'info', 'wal_shares_device',
+        format('pg_wal shares %s with %s, the busiest tablespace: its reads and writes delay'
+               ' commits', coalesce(p.device, p.mount_point), busiest),
+        'Give pg_wal a device of its own: initdb --waldir, or a symbolic link created while the'
+        ' server is stopped.', NULL,
+        jsonb_build_object('device', p.device, 'disks', p.disks, 'tablespace', busiest)
+        )::sync_probe_internal.finding;
+    END IF;
 
-UNION ALL
-SELECT p.name, 'warning', 'network_filesystem',
-       format('%s is %s: another machine decides whether a sync reaches a disk',
-              p.mount_point, p.filesystem),
-       'Export and mount it for synchronous writes (NFS: "sync" in the export, "hard" in the'
-       ' mount). Ask its administrator about the write caches of the disks there.',
-       NULL,
-       jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
-                          'mount_options', p.mount_options)
-FROM filesystem AS p
-WHERE p.is_network
+    CONTINUE WHEN p.shares_filesystem_with IS NOT NULL;
 
-UNION ALL
-SELECT p.name, 'warning', 'overlay_filesystem',
-       format('%s is an overlay, the writable layer of a container: it is removed with the'
-              ' container', p.mount_point),
-       'Put the data directory on a volume.',
-       NULL,
-       jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
-                          'device', p.device)
-FROM filesystem AS p
-WHERE p.filesystem = 'overlay'
+    -- ext4(5): barrier=0; f2fs: fsync_mode=nobarrier; overlayfs: volatile omits all syncs.
+    IF options
+       && '{nobarrier,barrier=0,barrier=none,fsync_mode=nobarrier,volatile,fsync=volatile}'
+    THEN told := told || ARRAY(SELECT (
+        p.name, CASE p.write_cache WHEN 'write through' THEN 'warning' ELSE 'error' END,
+        'barrier_off',
+        format('%s is mounted with %s: syncs there send no flush to the device',
+               p.mount_point, option),
+        CASE p.filesystem
+            WHEN 'overlay' THEN 'Put the data directory on a volume, or start the container'
+                                ' without this option.'
+            ELSE format('Run mount -o remount,%s %s, and remove the option from /etc/fstab.',
+                        CASE p.filesystem WHEN 'f2fs' THEN 'fsync_mode=posix' ELSE 'barrier' END,
+                        p.mount_point) END, NULL,
+        jsonb_build_object('mount_options', p.mount_options, 'write_cache', p.write_cache)
+        )::sync_probe_internal.finding
+        FROM unnest(options) AS option
+        WHERE option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
+           OR p.filesystem = 'overlay' AND option IN ('volatile', 'fsync=volatile'));
+    END IF;
 
-UNION ALL
--- Memory, network file systems and ZFS have no device of their own to name.
-SELECT p.name, 'info', 'device_unknown',
-       format('no disk is known below %s (%s): nothing shows whether syncs reach one',
-              coalesce(p.mount_point, 'it'), coalesce(p.filesystem, 'unknown file system')),
-       'On Linux, disks are found in /sys and /proc/self/mountinfo. A container must see both.',
-       NULL,
-       jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
-FROM filesystem AS p
-WHERE p.device IS NULL AND NOT p.missing
-  AND NOT coalesce(p.is_memory OR p.is_network OR p.filesystem IN ('zfs', 'fuse.zfs'), false)
+    -- A disk with FUA can make a single write durable without a flush.  Where nothing can be
+    -- written, there is nothing to probe.
+    IF p.write_cache = 'write back' AND NOT p.fua AND NOT p.missing
+       AND NOT coalesce('ro' = ANY (options), false) THEN
+        -- the run there, else at another location on it
+        SELECT r.run_id, r.durable, r.wal_sync_method AS method INTO o
+        FROM unnest(runs) AS r
+        JOIN unnest(facts) AS f ON f.name = r.location
+        WHERE coalesce(f.shares_filesystem_with, f.name) = p.name
+        ORDER BY f.name <> p.name, r.run_id DESC
+        LIMIT 1;
+        told := told || (p.name, 'info', 'write_cache_volatile',
+        format('%s has a volatile write cache: a commit is safe only if flushes reach it, or if a'
+               ' capacitor or battery protects it', coalesce(p.device, p.name::text)),
+        CASE o.durable
+            WHEN 'yes' THEN format('In run %s, syncs with %s reached it.', o.run_id, o.method)
+            WHEN 'no' THEN format('In run %s, syncs with %s did not reach it.', o.run_id, o.method)
+            WHEN 'no_cache' THEN format('In run %s, it had no volatile cache.', o.run_id)
+            WHEN 'unknown' THEN format('Run %s could not tell whether syncs with %s reach it.',
+                                       o.run_id, o.method)
+            ELSE 'Probe it. Column durable of sync_probe.recommendations then shows whether they'
+                 ' do.' END,
+        CASE WHEN o.run_id IS NULL THEN ARRAY[sync_probe_internal.probe_command(p.name)] END,
+        jsonb_build_object('device', p.device, 'disks', p.disks, 'write_cache', p.write_cache,
+                           'fua', p.fua)
+            || CASE WHEN o.run_id IS NULL THEN '{}'
+                    ELSE jsonb_build_object('run_id', o.run_id, 'durable', o.durable) END
+        )::sync_probe_internal.finding;
+    END IF;
 
-UNION ALL
-SELECT p.name, 'error', 'fsync_off',
-       'fsync is off: this server syncs nothing, and a crash of the operating system may destroy'
-       ' the cluster',
-       'Switch it on. Then run sync on the machine, or stop the server and run initdb --sync-only,'
-       ' or unmount the file systems: data written before may still be in memory only.',
-       ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()'],
-       jsonb_build_object('fsync', 'off')
-FROM place AS p
-WHERE p.holds_wal AND NOT setting_fsync
+    IF is_memory THEN told := told || (p.name, 'error', 'memory_filesystem',
+        format('%s is %s: its files are lost when the machine restarts',
+               p.mount_point, p.filesystem),
+        CASE WHEN p.holds_wal THEN 'Stop the server and move pg_wal to a disk.'
+             WHEN p.name = 'pg_default'
+             THEN 'Stop the server and move the data directory to a disk.'
+             ELSE 'Move its tables to another tablespace, then drop it. Without the tablespace'
+                  ' the cluster does not recover from a crash.' END, NULL,
+        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
+        )::sync_probe_internal.finding;
+    END IF;
 
-UNION ALL
--- About the reserve of a probe, in which WAL may grow to max_wal_size.  A probe also keeps
--- four segments free, and counts blocks (src/probe/free_space.c).
-SELECT p.name, 'warning', 'low_space',
-       format('%s has %s available, less than the reserve of %s',
-              coalesce(p.mount_point, p.directory), pg_size_pretty(p.available_bytes),
-              pg_size_pretty(r.reserve)),
-       CASE WHEN p.holds_wal
-            THEN 'A full pg_wal stops the cluster: free space, or lower max_wal_size.'
-                 ' SELECT * FROM pg_replication_slots shows what retains WAL.'
-            ELSE 'Free space, or move tables: no probe runs with less than the reserve.' END,
-       NULL,
-       jsonb_build_object('available_bytes', p.available_bytes, 'reserve_bytes', r.reserve,
-                          'size_bytes', p.size_bytes)
-FROM filesystem AS p,
-     LATERAL (SELECT greatest(p.size_bytes / 100 * reserve_percent,
-                              CASE WHEN p.holds_wal THEN max_wal_size - wal_size ELSE 0 END)
-             ) AS r (reserve)
-WHERE p.available_bytes < r.reserve
+    IF 'ro' = ANY (options) AND NOT p.missing
+    THEN told := told || (p.name, 'error', 'read_only_filesystem',
+        format('%s is mounted read-only: nothing can be written to %s', p.mount_point, p.name),
+        'The kernel may have remounted it after an error. Read the kernel log before you mount it'
+        ' for writing again.', NULL,
+        jsonb_build_object('mount_point', p.mount_point, 'mount_options', p.mount_options)
+        )::sync_probe_internal.finding;
+    END IF;
 
-UNION ALL
--- The manual on wal_recycle and wal_init_zero: copy-on-write file systems need neither.  It
--- is a rule for what was not measured, see findings().
-SELECT p.name, 'warning', 'cow_wal_settings',
-       format('pg_wal is on %s, a copy-on-write file system: %s may gain nothing there and cost'
-              ' writes', p.filesystem,
-              concat_ws(' and ', CASE WHEN wal_recycle THEN 'recycling' END,
-                        CASE WHEN wal_init_zero THEN 'zero-filling' END) || ' WAL files'),
-       'The manual advises to switch wal_recycle and wal_init_zero off there. Measure whether that'
-       ' holds here: a finding then shows the result.',
-       ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'')', p.name)],
-       jsonb_build_object('filesystem', p.filesystem, 'wal_recycle', wal_recycle,
-                          'wal_init_zero', wal_init_zero)
-FROM place AS p
-WHERE p.holds_wal AND (wal_recycle OR wal_init_zero)
-  AND p.filesystem IN ('zfs', 'fuse.zfs', 'btrfs', 'bcachefs')
-  AND NOT 'nodatacow' = ANY (string_to_array(p.mount_options, ','))
+    IF is_network THEN told := told || (p.name, 'warning', 'network_filesystem',
+        format('%s is %s: another machine decides whether a sync reaches a disk',
+               p.mount_point, p.filesystem),
+        'Export and mount it for synchronous writes (NFS: "sync" in the export, "hard" in the'
+        ' mount). Ask its administrator about the write caches of the disks there.', NULL,
+        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
+                           'mount_options', p.mount_options))::sync_probe_internal.finding;
+    END IF;
 
-UNION ALL
--- The manual, "WAL Internals": WAL is best on another disk than the main database files.
-SELECT w.name, 'info', 'wal_shares_device',
-       format('pg_wal shares %s with %s, the busiest tablespace: its reads and writes delay'
-              ' commits', coalesce(w.device, w.mount_point), b.name),
-       'Give pg_wal a device of its own: initdb --waldir, or a symbolic link created while the'
-       ' server is stopped.',
-       NULL,
-       jsonb_build_object('device', w.device, 'disks', w.disks, 'tablespace', b.name)
-FROM place AS w
-JOIN place AS b ON b.name = busiest
-WHERE w.holds_wal AND NOT b.holds_wal
-  AND (w.disks && b.disks OR w.mount_point = b.mount_point)
-  AND NOT coalesce(w.filesystem IN ('tmpfs', 'ramfs'), false)
+    IF p.filesystem = 'overlay' THEN told := told || (p.name, 'warning', 'overlay_filesystem',
+        format('%s is an overlay, the writable layer of a container: it is removed with the'
+               ' container', p.mount_point),
+        'Put the data directory on a volume.', NULL,
+        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
+                           'device', p.device))::sync_probe_internal.finding;
+    END IF;
+
+    -- Memory, network file systems and ZFS have no device of their own to name.
+    IF p.device IS NULL AND NOT p.missing
+       AND NOT coalesce(is_memory OR is_network OR p.filesystem IN ('zfs', 'fuse.zfs'), false)
+    THEN told := told || (p.name, 'info', 'device_unknown',
+        format('no disk is known below %s (%s): nothing shows whether syncs reach one',
+               coalesce(p.mount_point, 'it'), coalesce(p.filesystem, 'unknown file system')),
+        'On Linux, disks are found in /sys and /proc/self/mountinfo. A container must see both.',
+        NULL,
+        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
+        )::sync_probe_internal.finding;
+    END IF;
+
+    -- About the reserve of a probe, in which WAL may grow to max_wal_size.  A probe also keeps
+    -- four segments free, and counts blocks (src/probe/free_space.c).
+    reserve := greatest(p.size_bytes / 100 * reserve_percent,
+                        CASE WHEN p.holds_wal THEN max_wal_size - wal_size ELSE 0 END);
+    IF p.available_bytes < reserve THEN told := told || (p.name, 'warning', 'low_space',
+        format('%s has %s available, less than the reserve of %s',
+               coalesce(p.mount_point, p.directory), pg_size_pretty(p.available_bytes),
+               pg_size_pretty(reserve)),
+        CASE WHEN p.holds_wal
+             THEN 'A full pg_wal stops the cluster: free space, or lower max_wal_size.'
+                  ' SELECT * FROM pg_replication_slots shows what retains WAL.'
+             ELSE 'Free space, or move tables: no probe runs with less than the reserve.' END, NULL,
+        jsonb_build_object('available_bytes', p.available_bytes, 'reserve_bytes', reserve,
+                           'size_bytes', p.size_bytes))::sync_probe_internal.finding;
+    END IF;
+END LOOP;
+RETURN told;
+END
 $$;
 
 --

@@ -16,7 +16,7 @@ SET jit = off
 AS $$
 WITH advice AS MATERIALIZED (
     SELECT a.*, (a.place).device, (a.run).finished_at
-    FROM sync_probe_internal.advice(all_locations => false) AS a
+    FROM sync_probe_internal.advice(also => NULL) AS a
 ), found AS MATERIALIZED (
     SELECT f.location, f.severity, f.code, count(*) AS n
     FROM sync_probe_internal.findings() AS f

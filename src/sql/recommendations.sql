@@ -1,7 +1,8 @@
 --
 -- What is recommended at each location, with the figures behind it; and beside it the location
 -- and its runs, which findings() rests on, too.  A location without a run has advice if it holds
--- the WAL, or if no location on its file system has a run: others are rows with all_locations only.
+-- the WAL, or if no location on its file system has a run.  With an argument there are also rows
+-- without advice: of that location, and of those that findings() may say something of.
 --
 -- run is what the advice rests on: the newest run that is usable for advice and was made by this
 -- server, at the directory and on the device that the location has now.  passed_over: a newer run
@@ -14,7 +15,7 @@
 -- A function, so that it can set jit: with many tablespaces the plan looks costly enough to
 -- compile, which takes seconds for a query of milliseconds.
 --
-CREATE FUNCTION sync_probe_internal.advice(all_locations boolean)
+CREATE FUNCTION sync_probe_internal.advice(also name)
 RETURNS TABLE (
     location name, place sync_probe_internal.storage, run sync_probe.runs,
     passed_over bigint, passed_over_at timestamptz, passed_over_why text,
@@ -23,132 +24,137 @@ RETURNS TABLE (
     max_regret double precision, deciding_test text, flush_us double precision, durable text,
     basis text, run_id bigint, reason text, commands text[], recommended_commit_delay integer,
     changes text[])
-LANGUAGE sql STABLE PARALLEL RESTRICTED
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 ROWS 100
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 SET jit = off
 AS $$
-WITH RECURSIVE last AS (
-    -- The newest run of each suite at each location that has any: one step down the index for
-    -- each.  Of 1,000 locations few may have runs, and few of all suites.
-    (SELECT r.suite, r.location, r.run_id
-     FROM sync_probe.runs AS r
-     WHERE r.imported_at IS NULL
-     ORDER BY r.suite, r.location, r.run_id + 0 DESC
-     LIMIT 1)
-    UNION ALL
-    SELECT n.*
-    FROM last AS l,
-         LATERAL (SELECT r.suite, r.location, r.run_id
-                  FROM sync_probe.runs AS r
-                  WHERE r.imported_at IS NULL AND (r.suite, r.location) > (l.suite, l.location)
-                  ORDER BY r.suite, r.location, r.run_id + 0 DESC
-                  LIMIT 1) AS n
-), newest AS (
-    SELECT l.name AS location, l AS place, r.run, o.run_id AS passed_over,
-           o.finished_at AS passed_over_at, o.why AS passed_over_why, w.suites,
-           (r.run).run_id IS NOT NULL OR l.holds_wal
-           OR l.shares_filesystem_with IS NULL
-              AND NOT bool_or((r.run).run_id IS NOT NULL) OVER
-                      (PARTITION BY coalesce(l.shares_filesystem_with, l.name)) AS is_advised
-    FROM sync_probe_internal.examine_locations(NULL) AS l
-    CROSS JOIN sync_probe_internal.this_server() AS s
-    LEFT JOIN (SELECT w.location, array_agg(w.suite) AS suites,
-                      max(w.run_id) FILTER (WHERE w.suite = 'wal') AS run_id
-               FROM last AS w
-               GROUP BY w.location) AS w ON w.location = l.name
-    LEFT JOIN LATERAL (
-        SELECT r.run
-        FROM sync_probe_internal.own_runs AS r
-        WHERE w.run_id IS NOT NULL
-          AND (r.run).suite = 'wal' AND (r.run).location = l.name AND (r.run).usable_for_advice
-          AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
-        ORDER BY (r.run).run_id + 0 DESC
-        LIMIT 1) AS r ON true
-    LEFT JOIN LATERAL (
-        SELECT n.run_id, n.finished_at,
-               concat_ws(', ',
-                   CASE WHEN n.system_identifier IS DISTINCT FROM s.system_identifier
-                        THEN 'another cluster made it'
-                        WHEN n.host IS DISTINCT FROM s.host
-                        THEN format('host %s made it', coalesce(n.host, 'unknown')) END,
-                   CASE WHEN n.directory IS DISTINCT FROM l.directory
-                        THEN format('its directory was %s', coalesce(n.directory, 'unknown')) END,
-                   CASE WHEN n.device IS DISTINCT FROM l.device
-                        THEN format('its device was %s', coalesce(n.device, 'unknown')) END,
-                   CASE WHEN NOT n.usable_for_advice
-                        THEN 'it has fewer than 16 samples, or was given flush_size or'
-                             ' flush_interval' END) AS why
-        FROM sync_probe.runs AS n
-        WHERE n.run_id = w.run_id AND w.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true
-)
-SELECT n.*, d.*
-FROM newest AS n
-LEFT JOIN LATERAL (
-    SELECT CASE WHEN u.live THEN v.verdict ELSE a.verdict END AS verdict,
-           a.current_method,
-           CASE WHEN u.live THEN v.recommended_method ELSE a.recommended_method END
-               AS recommended_method,
-           CASE WHEN u.live THEN v.recommended_method ELSE a.best_method END AS best_method,
-           CASE WHEN u.live THEN v.max_regret ELSE a.max_regret END AS max_regret,
-           CASE WHEN NOT u.live THEN a.deciding_test END AS deciding_test,
-           CASE WHEN NOT u.live THEN a.flush_us END AS flush_us,
-           a.durable,
-           CASE WHEN u.live THEN v.basis ELSE a.basis END AS basis,
-           CASE WHEN u.live THEN v.run_id ELSE a.run_id END AS run_id,
-           CASE WHEN u.live THEN v.reason
-                WHEN a.run_id IS NOT NULL OR a.verdict = 'unsafe' THEN a.reason
-                ELSE coalesce(format('run %s does not count: ', n.passed_over)
-                              || n.passed_over_why, 'never probed') END
-           || CASE WHEN v.newest_run_id IS DISTINCT FROM CASE WHEN u.live THEN v.run_id END
-                   THEN format('. Run %s, on real commits: %s, %s', v.newest_run_id,
-                               v.newest_verdict, v.newest_reason) ELSE '' END AS reason,
-           -- a command that measures again comes last
-           nullif(coalesce(c.commands, '{}')
-                  || coalesce(CASE WHEN u.live THEN v.commands
-                                   WHEN w.can_be_probed THEN p.commands END, '{}')
-                  || CASE WHEN v.newest_command IS NOT NULL AND NOT u.live AND a.verdict <> 'unsafe'
-                          THEN ARRAY[v.newest_command] ELSE '{}' END,
-                  '{}') AS commands,
-           c.commit_delay AS recommended_commit_delay,
-           s.changes
-    FROM (SELECT coalesce((n.run).verdict IN ('switch', 'unsafe')
-                          AND (n.run).recommended_value <> (n.run).wal_sync_method
-                          AND (n.run).recommended_value = current_setting('wal_sync_method'), false)
-         ) AS f (followed)
-    CROSS JOIN LATERAL sync_probe_internal.changes_since(n.run, n.place, f.followed) AS s (changes)
-    CROSS JOIN LATERAL sync_probe_internal.run_advice(n.location, n.run, s.changes,
-                                                      f.followed) AS a
-    -- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method acts
-    -- on pg_wal alone, and a server whose pg_wal is read-only does not run.
-    CROSS JOIN LATERAL (
-        SELECT coalesce('ro' <> ALL (string_to_array((n.place).mount_options, ',')), true)
-        ) AS w (can_be_probed)
-    -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
-    CROSS JOIN LATERAL (
-        SELECT CASE WHEN a.holds_wal AND NOT current_setting('fsync')::boolean
-                    THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
-                    WHEN a.verdict = 'outdated' OR a.basis IS NULL
-                    -- names have collation C, and the column one of its own
-                    THEN ARRAY[sync_probe_internal.probe_command(n.location COLLATE "default")]
-                    WHEN a.verdict IN ('switch', 'unsafe') AND a.holds_wal
-                         AND a.recommended_method <> a.current_method
-                    THEN sync_probe_internal.change_commands(a.current_method,
-                                                             a.recommended_method)
-                    WHEN a.verdict = 'undecided'
-                    THEN array_remove(ARRAY[sync_probe_internal.longer_command(n.run)], NULL)
-                    END) AS p (commands)
-    -- OFFSET 0: not called for each tablespace, which would take a millisecond
-    LEFT JOIN LATERAL (SELECT v.* FROM sync_probe_internal.live_method(n.place) AS v
-                       WHERE a.holds_wal AND n.suites && '{trial,commit}' OFFSET 0) AS v ON true
-    CROSS JOIN LATERAL (SELECT coalesce(v.run_id IS NOT NULL AND a.verdict <> 'unsafe'
-        AND (a.verdict IN ('not probed', 'undecided', 'outdated')
-             OR a.recommended_method = ANY (v.compared)), false)) AS u (live)
-    LEFT JOIN LATERAL (SELECT c.* FROM sync_probe_internal.live_commit_delay(n.place) AS c
-                       WHERE a.holds_wal AND n.suites && '{trial,commit}' OFFSET 0) AS c ON true
-    WHERE n.is_advised
-    OFFSET 0) AS d ON true -- not pulled up, which would look for advice at each location
-WHERE n.is_advised OR all_locations
+DECLARE
+    known record; v record; c record; followed boolean; live boolean;
+BEGIN
+FOR known IN
+    WITH RECURSIVE last AS (
+        -- The newest run of each suite at each location that has any: one step down the index for
+        -- each.  Of 1,000 locations few may have runs, and few of all suites.
+        (SELECT r.suite, r.location, r.run_id
+         FROM sync_probe.runs AS r
+         WHERE r.imported_at IS NULL
+         ORDER BY r.suite, r.location, r.run_id + 0 DESC
+         LIMIT 1)
+        UNION ALL
+        SELECT n.*
+        FROM last AS l,
+             LATERAL (SELECT r.suite, r.location, r.run_id
+                      FROM sync_probe.runs AS r
+                      WHERE r.imported_at IS NULL AND (r.suite, r.location) > (l.suite, l.location)
+                      ORDER BY r.suite, r.location, r.run_id + 0 DESC
+                      LIMIT 1) AS n
+    ), newest AS (
+        SELECT l.name AS location, l AS place, r.run, o.run_id AS passed_over,
+               o.finished_at AS passed_over_at, o.why AS passed_over_why, w.suites,
+               (r.run).run_id IS NOT NULL OR l.holds_wal
+               OR l.shares_filesystem_with IS NULL
+                  AND NOT bool_or((r.run).run_id IS NOT NULL) OVER
+                          (PARTITION BY coalesce(l.shares_filesystem_with, l.name)) AS is_advised
+        FROM sync_probe_internal.examine_locations(NULL) AS l
+        CROSS JOIN sync_probe_internal.this_server() AS s
+        LEFT JOIN (SELECT w.location, array_agg(w.suite) AS suites,
+                          max(w.run_id) FILTER (WHERE w.suite = 'wal') AS run_id
+                   FROM last AS w
+                   GROUP BY w.location) AS w ON w.location = l.name
+        LEFT JOIN LATERAL (
+            SELECT r.run
+            FROM sync_probe_internal.own_runs AS r
+            WHERE w.run_id IS NOT NULL
+              AND (r.run).suite = 'wal' AND (r.run).location = l.name AND (r.run).usable_for_advice
+              AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
+            ORDER BY (r.run).run_id + 0 DESC
+            LIMIT 1) AS r ON true
+        LEFT JOIN LATERAL (
+            SELECT n.run_id, n.finished_at,
+                   concat_ws(', ',
+                       CASE WHEN n.system_identifier IS DISTINCT FROM s.system_identifier
+                            THEN 'another cluster made it'
+                            WHEN n.host IS DISTINCT FROM s.host
+                            THEN format('host %s made it', coalesce(n.host, 'unknown')) END,
+                       CASE WHEN n.directory IS DISTINCT FROM l.directory
+                            THEN format('its directory was %s',
+                                        coalesce(n.directory, 'unknown')) END,
+                       CASE WHEN n.device IS DISTINCT FROM l.device
+                            THEN format('its device was %s', coalesce(n.device, 'unknown')) END,
+                       CASE WHEN NOT n.usable_for_advice
+                            THEN 'it has fewer than 16 samples, or was given flush_size or'
+                                 ' flush_interval' END) AS why
+            FROM sync_probe.runs AS n
+            WHERE n.run_id = w.run_id AND w.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true
+        -- of 1,000 locations most are on the same file system, and have no run
+        WHERE w.location IS NOT NULL OR l.shares_filesystem_with IS NULL OR l.missing
+           OR l.name = also
+    )
+    SELECT w.* FROM newest AS w
+    WHERE w.is_advised OR also IS NOT NULL
+    ORDER BY w.is_advised -- columns of an advice are null before the first one
+LOOP
+    location := known.location; place := known.place; run := known.run;
+    passed_over := known.passed_over; passed_over_at := known.passed_over_at;
+    passed_over_why := known.passed_over_why;
+    suites := known.suites; is_advised := known.is_advised;
+    IF is_advised THEN
+        followed := coalesce(run.verdict IN ('switch', 'unsafe')
+                             AND run.recommended_value <> run.wal_sync_method
+                             AND run.recommended_value = current_setting('wal_sync_method'), false);
+        changes := sync_probe_internal.changes_since(run, place, followed);
+        SELECT r.*, NULL
+        INTO verdict, current_method, recommended_method, best_method, max_regret,
+             deciding_test, flush_us, durable, basis, run_id, reason, recommended_commit_delay
+        FROM sync_probe_internal.run_advice(location, run, changes, followed) AS r;
+        IF run_id IS NULL AND verdict <> 'unsafe' THEN
+            reason := coalesce(format('run %s does not count: ', passed_over) || passed_over_why,
+                               'never probed');
+        END IF;
+        -- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method
+        -- acts on pg_wal alone, and a server whose pg_wal is read-only does not run.
+        commands := CASE
+            WHEN 'ro' = ANY (string_to_array(place.mount_options, ',')) THEN NULL
+            WHEN place.holds_wal AND NOT current_setting('fsync')::boolean
+            THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
+            WHEN verdict = 'outdated' OR basis IS NULL
+            THEN ARRAY[sync_probe_internal.probe_command(location)]
+            -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
+            WHEN verdict IN ('switch', 'unsafe') AND place.holds_wal
+                 AND recommended_method <> current_method
+            THEN sync_probe_internal.change_commands(current_method, recommended_method)
+            WHEN verdict = 'undecided'
+            THEN nullif(array_remove(ARRAY[sync_probe_internal.longer_command(run)], NULL),
+                        '{}') END;
+        IF place.holds_wal AND suites && '{trial,commit}' THEN
+            SELECT l.* INTO v FROM sync_probe_internal.live_method(place) AS l;
+            SELECT l.* INTO c FROM sync_probe_internal.live_commit_delay(place) AS l;
+            live := coalesce(v.run_id IS NOT NULL AND verdict <> 'unsafe'
+                             AND (verdict IN ('not probed', 'undecided', 'outdated')
+                                  OR recommended_method = ANY (v.compared)), false);
+            -- a command that measures again comes last
+            commands := nullif(
+                coalesce(c.commands, '{}')
+                || coalesce(CASE WHEN live THEN v.commands ELSE commands END, '{}')
+                || CASE WHEN v.newest_command IS NOT NULL AND NOT live AND verdict <> 'unsafe'
+                        THEN ARRAY[v.newest_command] ELSE '{}' END, '{}');
+            IF live THEN
+                verdict := v.verdict; max_regret := v.max_regret; reason := v.reason;
+                recommended_method := v.recommended_method; best_method := v.recommended_method;
+                deciding_test := NULL; flush_us := NULL; basis := v.basis; run_id := v.run_id;
+            END IF;
+            IF v.newest_run_id IS DISTINCT FROM (CASE WHEN live THEN v.run_id END) THEN
+                reason := reason || format('. Run %s, on real commits: %s, %s', v.newest_run_id,
+                                           v.newest_verdict, v.newest_reason);
+            END IF;
+            recommended_commit_delay := c.commit_delay;
+        END IF;
+    END IF;
+    RETURN NEXT;
+END LOOP;
+END
 $$;
 
 --
@@ -158,7 +164,7 @@ CREATE VIEW sync_probe.recommendation_details AS
 SELECT a.location, a.verdict, a.current_method, a.recommended_method, a.best_method, a.max_regret,
        a.deciding_test, a.flush_us, a.durable, a.basis, a.run_id, a.reason, a.commands,
        a.recommended_commit_delay
-FROM sync_probe_internal.advice(all_locations => false) AS a
+FROM sync_probe_internal.advice(also => NULL) AS a
 ORDER BY a.location <> 'pg_wal', a.location;
 
 GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;

@@ -150,7 +150,7 @@ AS $$
 WITH own AS MATERIALIZED (
     SELECT a AS advice, a.run, row_number() OVER (ORDER BY a.location <> 'pg_wal', array_position(
                '{unsafe,switch,undecided}', a.verdict), a.location) AS n
-    FROM sync_probe_internal.advice(all_locations => false) AS a WHERE run_ids IS NULL
+    FROM sync_probe_internal.advice(also => NULL) AS a WHERE run_ids IS NULL
 )
 SELECT ROW(c.chosen, paths,
     ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.name <> 'pg_wal', l.name), r.runs,

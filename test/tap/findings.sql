@@ -153,14 +153,14 @@ FROM storage_scenario AS s,
      LATERAL jsonb_to_record(e.settings) AS c (fsync boolean, wal_recycle boolean,
          wal_init_zero boolean, max_wal_size bigint, wal_size bigint, reserve_percent integer,
          busiest name),
-     LATERAL sync_probe_internal.storage_findings(e.facts, NULL, c.fsync, c.wal_recycle,
-         c.wal_init_zero, c.max_wal_size, c.wal_size, c.reserve_percent, c.busiest) AS f;
+     unnest(sync_probe_internal.storage_findings(e.facts, NULL, c.fsync, c.wal_recycle,
+         c.wal_init_zero, c.max_wal_size, c.wal_size, c.reserve_percent, c.busiest)) AS f;
 
 -- ---------------------------------------------------------------------- runs
 
 CREATE TEMP VIEW run_findings AS
-SELECT f.* FROM sync_probe_internal.run_findings(
-    ARRAY(SELECT (n.run).run_id FROM sync_probe_internal.advice(false) AS n)) AS f;
+SELECT f.* FROM unnest(sync_probe_internal.run_findings(
+    ARRAY(SELECT (n.run).run_id FROM sync_probe_internal.advice(NULL) AS n))) AS f;
 
 -- What several scenarios have in common, under the name that they give as "as".
 CREATE TEMP TABLE common (name text, given text);
