@@ -20,7 +20,7 @@ CREATE TYPE sync_probe_internal.storage AS (
     shares_filesystem_with name,
     missing boolean);
 
-CREATE FUNCTION sync_probe_internal.examine_locations(only_location name)
+CREATE FUNCTION sync_probe_internal.examine_locations(only_location name, named name[] DEFAULT NULL)
 RETURNS SETOF sync_probe_internal.storage
 LANGUAGE c STABLE PARALLEL RESTRICTED
 ROWS 10 -- the default of 1,000 makes queries look costly enough for JIT compilation

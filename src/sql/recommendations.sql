@@ -57,7 +57,9 @@ FOR known IN
                OR l.shares_filesystem_with IS NULL
                   AND NOT bool_or((r.run).run_id IS NOT NULL) OVER
                           (PARTITION BY coalesce(l.shares_filesystem_with, l.name)) AS is_advised
-        FROM sync_probe_internal.examine_locations(NULL) AS l
+        -- of 1,000 locations most are on the same file system, and have no run
+        FROM sync_probe_internal.examine_locations(NULL, array_remove(
+                 ARRAY(SELECT w.location FROM last AS w) || also, NULL)) AS l
         CROSS JOIN sync_probe_internal.this_server() AS s
         LEFT JOIN (SELECT w.location, array_agg(w.suite) AS suites,
                           max(w.run_id) FILTER (WHERE w.suite = 'wal') AS run_id
@@ -88,9 +90,6 @@ FOR known IN
                                  ' flush_interval' END) AS why
             FROM sync_probe.runs AS n
             WHERE n.run_id = w.run_id AND w.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true
-        -- of 1,000 locations most are on the same file system, and have no run
-        WHERE w.location IS NOT NULL OR l.shares_filesystem_with IS NULL OR l.missing
-           OR l.name = also
     )
     SELECT w.* FROM newest AS w
     WHERE w.is_advised OR also IS NOT NULL

@@ -28,48 +28,46 @@ typedef struct located
 {
 	const sp_location *location;
 	sp_storage	storage;
+	dev_t		device;			/* of the first one on a file system */
 } located;
 
-/*
- * Does the directory of this server version exist?  If the file system is not
- * mounted, the directory of the tablespace is empty.
- */
-static bool
-is_in_use(const sp_location *location, const char *directory)
+/* The st_dev of what is below a directory; 0 if there is no such path. */
+static dev_t
+device_of(const char *directory, const char *below)
 {
 	char		path[PATH_MAX];
 	struct stat status;
 
-	if (!OidIsValid(location->tablespace) || location->tablespace == DEFAULTTABLESPACE_OID)
-		return true;
-	snprintf(path, sizeof(path), "%s/%s", directory, TABLESPACE_VERSION_DIRECTORY);
-	return stat(path, &status) == 0;
+	snprintf(path, sizeof(path), "%s/%s", directory, below);
+	return stat(path, &status) == 0 ? status.st_dev : 0;
 }
 
+/* A tablespace that is there, shares a file system, and is not named?  Takes one system call. */
 static bool
-same_device(const char *a, const char *b)
+is_one_of_many(const sp_location *location, const List *firsts, const Datum *named, int n)
 {
-	struct stat x;
-	struct stat y;
+	dev_t		device = device_of(location->directory, TABLESPACE_VERSION_DIRECTORY);
+	ListCell   *cell;
 
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev;
-}
-
-/*
- * Compare mounts, since st_dev differs between subvolumes of one btrfs.  Without
- * mounts compare st_dev: a server in a chroot may see no mount of its root.
- */
-static bool
-same_filesystem(const sp_storage *a, const sp_storage *b)
-{
-	if (a->mount && b->mount)
-		return sp_mount_same_filesystem(a->mount, b->mount);
-	return !a->mount && !b->mount && same_device(a->directory, b->directory);
+	for (int i = 0; i < n; i++)
+	{
+		if (strcmp(NameStr(location->name), NameStr(*DatumGetName(named[i]))) == 0)
+			return false;
+	}
+	foreach(cell, firsts)
+	{
+		if (device != 0 && device == ((const located *) lfirst(cell))->device)
+			return true;
+	}
+	return false;
 }
 
 /*
  * The first location on the file system, which is this one if there is none: then its disks are
  * looked for, and it is appended.  The disks of all others are those of the first.
+ *
+ * Compare mounts, since st_dev differs between subvolumes of one btrfs.  Without mounts compare
+ * st_dev: a server in a chroot may see no mount of its root.
  */
 static const located *
 find_first(List **firsts, located *here)
@@ -81,11 +79,15 @@ find_first(List **firsts, located *here)
 	foreach(cell, *firsts)
 	{
 		const located *first = lfirst(cell);
+		const sp_mount *mount = first->storage.mount;
 
-		if (same_filesystem(&first->storage, &here->storage))
+		if (mount && here->storage.mount ? sp_mount_same_filesystem(mount, here->storage.mount) :
+			mount == here->storage.mount &&
+			first->device == device_of(here->storage.directory, "."))
 			return first;
 	}
 	sp_storage_find_disks(&here->storage);
+	here->device = device_of(here->storage.directory, ".");
 	*firsts = lappend(*firsts, memcpy(palloc(sizeof(located)), here, sizeof(located)));
 	return here;
 }
@@ -94,18 +96,6 @@ static void
 put_known_text(sp_row *row, const char *column, const char *text)
 {
 	sp_row_put_text(row, column, sp_known_text(text));
-}
-
-/* If the directory is missing, show the target of the symbolic link. */
-static void
-put_directory(sp_row *row, const sp_location *location, const sp_storage *storage)
-{
-	char		target[MAXPGPATH] = "";
-
-	if (storage->directory == NULL &&
-		readlink(location->directory, target, sizeof(target) - 1) < 0)
-		target[0] = '\0';
-	put_known_text(row, "directory", storage->directory ? storage->directory : target);
 }
 
 /* The device is the topmost one, such as LVM or RAID; its write cache is that of its disks. */
@@ -131,28 +121,22 @@ put_disks(sp_row *row, const sp_disks *disks)
 }
 
 static void
-put_space(sp_row *row, const char *directory)
-{
-	struct statvfs space;
-
-	if (directory == NULL || statvfs(directory, &space) != 0)
-		return;
-	sp_row_put_int(row, "size_bytes", INT8OID, (int64) space.f_blocks * space.f_frsize);
-	sp_row_put_int(row, "available_bytes", INT8OID, (int64) space.f_bavail * space.f_frsize);
-}
-
-static void
 put_location_row(ReturnSetInfo *rsinfo, const located *here, const located *first)
 {
 	const sp_location *location = here->location;
 	const sp_storage *storage = &here->storage;
 	sp_row	   *row = sp_row_make(rsinfo->setDesc);
+	char		target[MAXPGPATH] = "";
+	struct statvfs space;
 
 	sp_row_put_name(row, "name", NameStr(location->name));
 	sp_row_put(row, "holds_wal", BOOLOID, BoolGetDatum(!OidIsValid(location->tablespace)));
 	if (OidIsValid(location->tablespace))
 		sp_row_put(row, "tablespace", OIDOID, ObjectIdGetDatum(location->tablespace));
-	put_directory(row, location, storage);
+	/* if the directory is missing, the target of the symbolic link */
+	put_known_text(row, "directory", storage->directory ||
+				   readlink(location->directory, target, sizeof(target) - 1) < 0 ?
+				   storage->directory : target);
 	if (storage->mount)
 	{
 		put_known_text(row, "filesystem", storage->mount->fstype);
@@ -160,13 +144,21 @@ put_location_row(ReturnSetInfo *rsinfo, const located *here, const located *firs
 		put_known_text(row, "mount_options", storage->mount->mount_options);
 	}
 	put_disks(row, &first->storage.disks);
-	put_space(row, storage->directory);
+	if (storage->directory && statvfs(storage->directory, &space) == 0)
+	{
+		sp_row_put_int(row, "size_bytes", INT8OID, (int64) space.f_blocks * space.f_frsize);
+		sp_row_put_int(row, "available_bytes", INT8OID, (int64) space.f_bavail * space.f_frsize);
+	}
 	if (first != here)
 		sp_row_put_name(row, "shares_filesystem_with", NameStr(first->location->name));
-	/* a directory that cannot be resolved is missing, whatever is in it */
+	/*
+	 * A directory that cannot be resolved is missing, whatever is in it.  If a file system is
+	 * not mounted, the directory of the tablespace is empty.
+	 */
 	sp_row_put(row, "missing", BOOLOID,
 			   BoolGetDatum(storage->directory == NULL ||
-							!is_in_use(location, storage->directory)));
+							(location->tablespace > DEFAULTTABLESPACE_OID &&
+							 device_of(storage->directory, TABLESPACE_VERSION_DIRECTORY) == 0)));
 	tuplestore_puttuple(rsinfo->setResult, sp_row_form(row));
 }
 
@@ -183,9 +175,10 @@ compare_locations(const ListCell *a, const ListCell *b)
 }
 
 /*
- * sync_probe_internal.examine_locations(only_location): the rows of the view
- * sync_probe.locations; with an argument that one alone, so that a probe of
- * one location does not wait for the file system of another that hangs.
+ * sync_probe_internal.examine_locations(only_location, named): the rows of the view
+ * sync_probe.locations; with the first argument that one alone, so that a probe of one location
+ * does not wait for the file system of another that hangs; with the second one only those, the
+ * first one on each file system, and what is missing.
  */
 PG_FUNCTION_INFO_V1(sync_probe_locations);
 Datum
@@ -193,27 +186,33 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 {
 	List	   *locations = sp_location_list(PG_ARGISNULL(0) ? NULL : NameStr(*PG_GETARG_NAME(0)));
 	const sp_mount_table *mounts = sp_storage_mounts();
-	MemoryContext context = CurrentMemoryContext;
-	MemoryContext row_context = AllocSetContextCreate(context, "row of a location",
-													  ALLOCSET_SMALL_SIZES);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "row of a location",
+												  ALLOCSET_SMALL_SIZES);
 	sp_parent	parent = {0};
 	located    *here = palloc(sizeof(located));
 	List	   *firsts = NIL;
 	ListCell   *cell;
+	Datum	   *named = NULL;
+	int			n = 0;
 
+	if (!PG_ARGISNULL(1))
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+						  &named, NULL, &n);
 	InitMaterializedSRF(fcinfo, 0);
 	list_sort(locations, compare_locations);
 	foreach(cell, locations)
 	{
 		const located *first;
 
+		if (!PG_ARGISNULL(1) && is_one_of_many(lfirst(cell), firsts, named, n))
+			continue;
 		here->location = lfirst(cell);
 		sp_storage_find(here->location, mounts, &parent, &here->storage);
 		first = find_first(&firsts, here);
-		MemoryContextSwitchTo(row_context);
+		context = MemoryContextSwitchTo(context);
 		put_location_row((ReturnSetInfo *) fcinfo->resultinfo, here, first);
-		MemoryContextSwitchTo(context);
-		MemoryContextReset(row_context);
+		context = MemoryContextSwitchTo(context);
+		MemoryContextReset(context);
 	}
 	return (Datum) 0;
 }

@@ -55,7 +55,8 @@ SELECT ok(NOT has_function_privilege('sync_probe_nobody', f::regprocedure, 'EXEC
           f || ' is not for everybody')
 FROM unnest('{sync_probe.commit_waits(interval),sync_probe.wait_for_reload(),
     "sync_probe.report_html(bigint[],boolean)",
-    "sync_probe.expect(name,name,interval,boolean)","sync_probe_internal.examine_locations(name)",
+    "sync_probe.expect(name,name,interval,boolean)",
+    "sync_probe_internal.examine_locations(name,name[])",
     sync_probe_internal.this_server()}'::text[]) AS f;
 SET LOCAL ROLE pg_monitor;
 SELECT lives_ok('SELECT * FROM sync_probe.findings', 'pg_monitor reads findings');

@@ -6,7 +6,8 @@
 SET LOCAL pg_sync_probe.margin = 0.05;
 CREATE TEMP TABLE examined AS SELECT * FROM sync_probe_internal.examine_locations(NULL);
 
-CREATE OR REPLACE FUNCTION sync_probe_internal.examine_locations(only_location name)
+CREATE OR REPLACE FUNCTION sync_probe_internal.examine_locations(
+    only_location name, named name[] DEFAULT NULL)
 RETURNS SETOF sync_probe_internal.storage
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR e.name = only_location$$;
