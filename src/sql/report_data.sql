@@ -25,14 +25,10 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
-FROM (SELECT v.secret
-      FROM unnest(data.places) AS p, LATERAL (VALUES (p.directory), (p.mount_point)) AS v (secret)
-      UNION SELECT v.secret
-            FROM unnest(data.runs || data.more) AS r,
-                 LATERAL (VALUES (r.directory), (r.host), (r.storage ->> 'mount_point'),
-                                 (r.storage ->> 'backing_file'), (r.storage #>> '{zfs,dataset}'),
-                                 (r.storage #>> '{zfs,pool}')) AS v (secret)
-      UNION SELECT host FROM unnest(data.fleet)
+FROM (SELECT v #>> '{}'
+      FROM jsonb_path_query(to_jsonb(data), 'strict $.** ? (@.type() == "object").keyvalue()
+               ? (@.key like_regex "^(directory|mount_point|host|backing_file|dataset|pool)$").value')
+           AS v
       UNION SELECT host FROM sync_probe_internal.this_server()
       UNION SELECT current_setting('data_directory', true)) AS s (secret)
 WHERE s.secret NOT IN ('', '/')
