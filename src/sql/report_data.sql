@@ -26,9 +26,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
 FROM (SELECT v #>> '{}'
-      FROM jsonb_path_query(to_jsonb(data), 'strict $.** ? (@.type() == "object").keyvalue()
-               ? (@.key like_regex "^(directory|mount_point|host|backing_file|dataset|pool)$").value')
-           AS v
+      FROM jsonb_path_query(to_jsonb(data), 'strict $.** ? (@.type() == "object").keyvalue() ?
+          (@.key like_regex "^(directory|mount_point|host|backing_file|dataset|pool)$").value') AS v
       UNION SELECT host FROM sync_probe_internal.this_server()
       UNION SELECT current_setting('data_directory', true)) AS s (secret)
 WHERE s.secret NOT IN ('', '/')
