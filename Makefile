@@ -75,9 +75,8 @@ ifneq ($(PGXS),)
 include $(PGXS)
 endif
 
-# Without comments: the server reads the whole script several times.
 $(JOINED_SQL): $(SQL_SOURCES) Makefile
-	sed '/^ *--\( \|$$\)/d' $(filter %.sql,$^) > $@
+	cat $(filter %.sql,$^) > $@
 
 # At a release: keeps its install script, which never changes from then on.  This fails if
 # another script is kept under its name.
