@@ -125,6 +125,6 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.delete_history FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.delete_history IS
-  'Delete older runs, results of commit_waits() and of workloads, and return how many. The newest '
-  'runs (keep) of each server, location and suite stay, and those that advice can rest on. '
-  'Requires DELETE on the three tables';
+  'Delete older runs, and results of commit_waits() and workloads, but not the newest runs (keep) '
+  'of each server, location and suite, nor those that advice can rest on. Requires DELETE on the '
+  'three tables';

@@ -192,5 +192,5 @@ GRANT EXECUTE ON FUNCTION sync_probe.expect TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe.expect IS
   'Check a location against a profile: one row for each expectation. Rests on the newest run of '
-  'the wal suite or, with a duration, on a probe, which requires EXECUTE on probe(). With raise, '
-  'it is an error (22000) if any fails. Requires the privileges of pg_monitor';
+  'suite wal or, with a duration, on a probe, which requires EXECUTE on probe(). With raise, a '
+  'failure is an error (22000)';

@@ -11,10 +11,7 @@
 -- dblink_connect(connection, server), or whatever the statement does with these two, within a time.
 --
 CREATE FUNCTION sync_probe_internal.connect_within(
-    ms integer,
-    statement text,
-    connection text,
-    server text)
+    ms integer, statement text, connection text, server text)
 RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -26,11 +23,7 @@ AS 'MODULE_PATHNAME', 'sync_probe_connect_within';
 -- the connection, a, is in the context.
 --
 CREATE FUNCTION sync_probe_internal.fleet_try(
-    statement text,
-    a text,
-    b text DEFAULT NULL,
-    OUT answer text,
-    OUT error text)
+    statement text, a text, b text DEFAULT NULL, OUT answer text, OUT error text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -214,23 +207,16 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.fleet_run FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.fleet_run IS
-  'Run a query on foreign servers of postgres_fdw and dblink_fdw, with dblink: null means all that '
-  'the caller has a user mapping for. Returns a row for each, with its rows as an array or its '
-  'error';
+  'Run a query on foreign servers, by default on all that the caller has a user mapping for. '
+  'Returns a row for each, with its rows as an array or its error';
 
 --
 -- The same, with rows of that type.  An error, and an answer that is no such rows, is a row.
 --
 CREATE FUNCTION sync_probe_internal.fleet_rows(
-    of_type anyelement,
-    statement text,
-    servers name[] DEFAULT NULL,
-    parallel integer DEFAULT 8,
-    time_limit interval DEFAULT '1 min',
-    OUT server name,
-    OUT r anyelement,
-    OUT error text)
-RETURNS SETOF record
+    of_type anyelement, statement text, servers name[] DEFAULT NULL, parallel integer DEFAULT 8,
+    time_limit interval DEFAULT '1 min')
+RETURNS TABLE (server name, r anyelement, error text)
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -382,5 +368,5 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.collect_fleet FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.collect_fleet IS
-  'Import up to 100 runs of each foreign server that are missing here, the oldest first, and say '
-  'how many remain there. Requires SELECT on runs, and EXECUTE on fleet_run() and import_json()';
+  'Import up to 100 missing runs of each foreign server, the oldest first, and say how many '
+  'remain. Requires SELECT on runs, and EXECUTE on fleet_run() and import_json()';

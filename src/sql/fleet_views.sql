@@ -20,8 +20,7 @@ ORDER BY f.error IS NULL,
 GRANT SELECT ON sync_probe.fleet_recommendations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.fleet_recommendations IS
-  'What recommendation_details of each node shows now, the worst first; the caller must be allowed '
-  'to execute fleet_run()';
+  'recommendation_details of each node, the worst first. Requires EXECUTE on fleet_run()';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.server IS 'Foreign server of the node';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.location IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.verdict IS 'As in recommendation_details';
@@ -42,8 +41,7 @@ ORDER BY f.error IS NULL, array_position('{error,warning,info}', (f.r).severity)
 GRANT SELECT ON sync_probe.fleet_findings TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.fleet_findings IS
-  'What findings of each node shows now, the worst first; the caller must be allowed to execute '
-  'fleet_run()';
+  'findings of each node, the worst first. Requires EXECUTE on fleet_run()';
 COMMENT ON COLUMN sync_probe.fleet_findings.server IS 'Foreign server of the node';
 COMMENT ON COLUMN sync_probe.fleet_findings.location IS 'As in findings';
 COMMENT ON COLUMN sync_probe.fleet_findings.severity IS 'As in findings';
@@ -76,14 +74,13 @@ ORDER BY r.host, r.system_identifier, r.location <> 'pg_wal', r.location, r.fini
 GRANT SELECT ON sync_probe.fleet_history TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.fleet_history IS
-  'Runs of suite wal of all nodes whose runs were imported, and of this server: how each location '
-  'of a node changes in time';
+  'Runs of suite wal of this server and of all nodes whose runs were imported, in time';
 COMMENT ON COLUMN sync_probe.fleet_history.host IS 'Machine of the node';
 COMMENT ON COLUMN sync_probe.fleet_history.location IS 'pg_wal or a tablespace';
 COMMENT ON COLUMN sync_probe.fleet_history.finished_at IS 'End of the run';
 COMMENT ON COLUMN sync_probe.fleet_history.method IS 'wal_sync_method of the node then';
 COMMENT ON COLUMN sync_probe.fleet_history.p50_us IS
-  'Median latency of a flush with it, paced, in microseconds';
+  'Median latency of a paced flush with the current method, in microseconds';
 COMMENT ON COLUMN sync_probe.fleet_history.ratio IS
   'Time of a paced flush relative to the same method in the run before (2: twice as long)';
 COMMENT ON COLUMN sync_probe.fleet_history.run_id IS 'Number of the run here';
@@ -109,18 +106,9 @@ $$;
 -- The newest run of each node, or the newest of the given ones, against the run with the median
 -- time on the same kind of device, among three or more whose syncs reach the device.
 --
-CREATE FUNCTION sync_probe_internal.compared_nodes(
-    run_ids bigint[],
-    OUT odd boolean,
-    OUT host text,
-    OUT kind text,
-    OUT p50_us double precision,
-    OUT ratio double precision,
-    OUT ratio_low double precision,
-    OUT ratio_high double precision,
-    OUT reason text,
-    OUT run_id bigint)
-RETURNS SETOF record
+CREATE FUNCTION sync_probe_internal.compared_nodes(run_ids bigint[])
+RETURNS TABLE (odd boolean, host text, kind text, p50_us float8, ratio float8, ratio_low float8,
+               ratio_high float8, reason text, run_id bigint)
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 SET jit = off -- many columns look costly enough to compile, which takes longer than the query
@@ -185,24 +173,21 @@ SELECT n.* FROM sync_probe_internal.compared_nodes(NULL) AS n;
 GRANT SELECT ON sync_probe.fleet_compare TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.fleet_compare IS
-  'Which node is odd: the newest run of suite wal on pg_wal of each node whose runs were imported, '
-  'and of this server, against the run with the median time on the same kind of device. Nodes '
-  'whose syncs do not reach the device come first, then those that differ most';
+  'Newest run of suite wal on pg_wal of this server and of each node whose runs were imported, '
+  'against the run with the median time on the same kind of device; the odd ones first';
 COMMENT ON COLUMN sync_probe.fleet_compare.odd IS
-  'True if the whole interval of the ratio is beyond the margin, or if syncs do not reach the '
-  'device';
+  'The whole interval of the ratio is beyond the margin, or syncs do not reach the device';
 COMMENT ON COLUMN sync_probe.fleet_compare.host IS 'Machine of the node';
 COMMENT ON COLUMN sync_probe.fleet_compare.kind IS
   'virtual disk, rotating disk, nvme, ssd; the type of the file system if no disk is known';
 COMMENT ON COLUMN sync_probe.fleet_compare.p50_us IS
-  'Median latency of a flush with it, paced, in microseconds';
+  'Median latency of a paced flush with the current method, in microseconds';
 COMMENT ON COLUMN sync_probe.fleet_compare.ratio IS
-  'Time of a flush relative to the median node (2: twice as long); null if fewer than three nodes '
-  'of this kind can be compared';
+  'Time of a flush relative to the median of at least three nodes (2: twice as long)';
 COMMENT ON COLUMN sync_probe.fleet_compare.ratio_low IS
   'Its 95 percent confidence interval, as in compare()';
 COMMENT ON COLUMN sync_probe.fleet_compare.ratio_high IS
   'Its 95 percent confidence interval, as in compare()';
 COMMENT ON COLUMN sync_probe.fleet_compare.reason IS
-  'Why the node is odd, and what else differs from the median node; or why there is no ratio';
+  'Why it is odd, and what else differs from the median node; or why there is no ratio';
 COMMENT ON COLUMN sync_probe.fleet_compare.run_id IS 'Number of the run here';

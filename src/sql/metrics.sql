@@ -14,14 +14,6 @@ ROWS 100
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
-WITH advice AS MATERIALIZED (
-    SELECT a.*, (a.place).device, (a.run).finished_at
-    FROM sync_probe_internal.advice(also => NULL) AS a
-), found AS MATERIALIZED (
-    SELECT f.location, f.severity, f.code, count(*) AS n
-    FROM sync_probe_internal.findings() AS f
-    GROUP BY f.location, f.severity, f.code
-)
 SELECT 'pg_sync_probe_' || m.name, jsonb_strip_nulls(m.labels), m.value
 FROM (
     SELECT 'info', jsonb_build_object('version', e.extversion), 1::float8
@@ -30,7 +22,8 @@ FROM (
 
     UNION ALL
     SELECT m.name, jsonb_build_object('location', a.location) || m.labels, m.value
-    FROM advice AS a
+    FROM (SELECT a.*, (a.place).device, (a.run).finished_at
+          FROM sync_probe_internal.advice(also => NULL) AS a) AS a
     LEFT JOIN sync_probe.measurements AS p
         ON p.run_id = (a.run).run_id AND p.test = 'paced' AND p.method = a.current_method
     -- Last month is counted back from the run.  The newest of that time will do for a median.
@@ -80,16 +73,10 @@ FROM (
     FROM sync_probe.device_lifetime('pg_wal', 1, 1) AS l
 
     UNION ALL
-    SELECT 'findings', jsonb_build_object('severity', s.severity), coalesce(sum(f.n), 0)
-    FROM unnest('{error,warning,info}'::text[]) AS s (severity)
-    LEFT JOIN found AS f USING (severity)
-    GROUP BY s.severity
-
-    UNION ALL
-    SELECT 'finding', to_jsonb(f) - 'n', f.n FROM found AS f
-
-    UNION ALL
-    SELECT 'trial_left_behind', '{}', count(*) FROM found AS f WHERE f.code = 'trial_not_restored'
+    SELECT 'finding', jsonb_build_object('location', f.location, 'severity', f.severity,
+                                         'code', f.code), count(*)
+    FROM sync_probe_internal.findings() AS f
+    GROUP BY f.location, f.severity, f.code
 ) AS m (name, labels, value)
 WHERE m.value > '-Infinity' AND m.value < 'Infinity'
 $$;

@@ -29,10 +29,8 @@ FROM (SELECT f.*, row_number() OVER (PARTITION BY f.compared ORDER BY f.n) AS pl
                       THEN 'run ' || f.run_id END, f.host), 60) AS name
       FROM (SELECT f.*, CASE WHEN f.ratio > 0 AND f.durable IS DISTINCT FROM 'no'
                              THEN f.kind END AS compared
-            FROM (SELECT f.*, r.durable, r.wal_sync_method, r.system_identifier
-                  FROM unnest(data.fleet) WITH ORDINALITY
-                           AS f (odd, host, kind, p50_us, ratio, ratio_low, ratio_high, reason,
-                                 run_id, n)
+            FROM (SELECT f.*, r.durable, r.wal_sync_method
+                  FROM (SELECT f.*, row_number() OVER () AS n FROM unnest(data.fleet) AS f) AS f
                   JOIN sync_probe.runs AS r USING (run_id)) AS f) AS f) AS f,
      LATERAL (SELECT f.name, CASE WHEN f.durable = 'no' THEN 'not durable'
                                   WHEN f.odd THEN 'odd' END AS note,
@@ -43,7 +41,7 @@ FROM (SELECT f.*, row_number() OVER (PARTITION BY f.compared ORDER BY f.n) AS pl
          AS mark,
      LATERAL (SELECT f.name AS node, CASE WHEN f.odd THEN 'yes' END AS odd, f.kind,
                      f.wal_sync_method AS method, f.durable, f.p50_us AS "p50 us", f.ratio,
-                     f.ratio_low AS low, f.ratio_high AS high, f.reason, f.system_identifier::text AS cluster,
+                     f.ratio_low AS low, f.ratio_high AS high, f.reason,
                      f.run_id::text AS run) AS cell
 WHERE cardinality(data.fleet) > 1
 GROUP BY f.compared

@@ -3,9 +3,7 @@
 -- with an answer, on invented nodes.  Real ones: test/t/034_fleet.pl.
 --
 \ir include/begin.sql
-DELETE FROM sync_probe.runs;
 \ir include/stage.sql
-SET LOCAL pg_sync_probe.margin = 0.05;
 SET LOCAL TimeZone = 'UTC';
 SELECT no_plan();
 
@@ -222,5 +220,4 @@ SELECT results_eq('SELECT * FROM sync_probe.collect_fleet()',
              ('c', 0, NULL, 'cannot get array length of a non-array'), ('d', 0, 0, NULL)$$,
     'what is no document is an error of its node');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -15,15 +15,14 @@ CREATE FUNCTION pg_temp.series() RETURNS SETOF text LANGUAGE sql AS $$
                   CASE WHEN m.name !~ 'age_seconds' THEN round(m.value::numeric, 9)::float8
                        ELSE round(m.value / 3600) END)
     FROM sync_probe.metrics AS m
-    WHERE m.name !~ 'findings?$|device_written'
+    WHERE m.name !~ 'finding$|device_written'
 $$;
 
 SELECT bag_eq('SELECT * FROM pg_temp.series()', ARRAY[
     'info {"version": "' || (SELECT extversion FROM pg_extension WHERE extname = 'pg_sync_probe')
         || '"} 1',
     'advice_info {"method": "fdatasync", "durable": "unknown", "verdict": "not probed", '
-        || '"location": "pg_wal"} 1',
-    'trial_left_behind {} 0'], 'nothing is recorded: what is unknown is no row');
+        || '"location": "pg_wal"} 1'], 'nothing is recorded: what is unknown is no row');
 
 -- A run an hour ago, and its p99 of a paced flush; and others that differ from it: 1 ms is the
 -- median of those that were made a month before it.
@@ -49,7 +48,7 @@ SELECT '', w.us, 250, 0.5, now() - interval '2 h', s.system_identifier, coalesce
 FROM sync_probe_internal.this_server() AS s,
      (VALUES (1, NULL), (8000, NULL), (9, 'elsewhere')) AS w (us, host);
 
-SELECT bag_eq($$SELECT * FROM pg_temp.series() WHERE series !~ '^(info|trial)'$$, ARRAY[
+SELECT bag_eq($$SELECT * FROM pg_temp.series() WHERE series !~ '^info'$$, ARRAY[
     'advice_info {"basis": "wal", "device": "nvme0n1", "method": "fdatasync", "durable": '
         '"no_cache", "verdict": "keep", "location": "pg_wal", "recommended_method": "fdatasync"} 1',
     'durable {"location": "pg_wal"} 1', 'run_age_seconds {"location": "pg_wal"} 1',
@@ -80,10 +79,10 @@ SELECT is((SELECT count(*) FROM pg_temp.series() AS s WHERE s ~ '^(flush|commit_
 UPDATE examined SET mount_options = 'rw,nobarrier';
 SELECT is((SELECT sum(value) FROM sync_probe.metrics WHERE labels ->> 'code' = 'barrier_off'),
           1::float8, 'barriers off');
-SELECT bag_eq($$SELECT labels ->> 'severity', value FROM sync_probe.metrics
-                WHERE name = 'pg_sync_probe_findings'$$,
-    $$SELECT s, (SELECT count(*) FROM sync_probe.findings WHERE severity = s)::float8
-      FROM unnest('{error,warning,info}'::text[]) AS s$$, 'findings by severity, none is 0');
+SELECT bag_eq($$SELECT labels, value FROM sync_probe.metrics WHERE name = 'pg_sync_probe_finding'$$,
+    $$SELECT jsonb_build_object('location', location, 'severity', severity, 'code', code),
+             count(*)::float8
+      FROM sync_probe.findings GROUP BY location, severity, code$$, 'findings');
 
 SELECT is_empty($$SELECT name, labels FROM sync_probe.metrics AS m
     WHERE name !~ '^pg_sync_probe_[a-z0-9_]+$'
