@@ -30,9 +30,9 @@ cancel_connecting(void)
 }
 
 /*
- * sync_probe_internal.connect_within(ms, statement, connection, server)
+ * sync_probe_internal.connect_within(ms, dblink, connection, server)
  *
- * Execute the statement, which connects.  If it takes longer, it is canceled, which is then an
+ * Execute dblink_connect() of that schema.  If it takes longer, it is canceled, which is then an
  * error like any other of a connection.  A cancel or a timeout of the caller's statement stays
  * what it is.
  */
@@ -43,6 +43,7 @@ sync_probe_connect_within(PG_FUNCTION_ARGS)
 	static TimeoutId timeout = MAX_TIMEOUTS;
 	Oid			types[] = {TEXTOID, TEXTOID};
 	Datum		names[] = {PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
+	const char *dblink = quote_identifier(NameStr(*PG_GETARG_NAME(1)));
 	bool		tell_libpq = SP_LIBPQ_WAITS && getenv(LIMIT_OF_LIBPQ) == NULL;
 	bool		statement_limit = get_timeout_active(STATEMENT_TIMEOUT);
 
@@ -55,7 +56,8 @@ sync_probe_connect_within(PG_FUNCTION_ARGS)
 	{
 		if (!SP_LIBPQ_WAITS)
 			enable_timeout_after(timeout, PG_GETARG_INT32(0));
-		sp_spi_execute(text_to_cstring(PG_GETARG_TEXT_PP(1)), 2, types, names, NULL, SPI_OK_SELECT);
+		sp_spi_execute(psprintf("SELECT %s.dblink_connect($1, $2)", dblink),
+					   lengthof(types), types, names, NULL, SPI_OK_SELECT);
 		SPI_finish();
 	}
 	PG_FINALLY();
@@ -63,7 +65,7 @@ sync_probe_connect_within(PG_FUNCTION_ARGS)
 		disable_timeout(timeout, false);
 		if (tell_libpq)
 			unsetenv(LIMIT_OF_LIBPQ);
-		/* nor if the statement has run out of its own time meanwhile */
+		/* not if the statement has run out of its own time meanwhile */
 		if (expired && statement_limit == get_timeout_active(STATEMENT_TIMEOUT))
 		{
 			if (!QueryCancelPending)

@@ -8,10 +8,10 @@
 --
 
 --
--- dblink_connect(connection, server), or whatever the statement does with these two, within a time.
+-- dblink_connect(connection, server) of schema dblink, within a time.
 --
 CREATE FUNCTION sync_probe_internal.connect_within(
-    ms integer, statement text, connection text, server text)
+    ms integer, dblink name, connection text, server text)
 RETURNS void
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -132,8 +132,8 @@ BEGIN
             running := running || i;
             started[i] := clock_timestamp();
             faults[i] := (sync_probe_internal.fleet_try(
-                format('SELECT sync_probe_internal.connect_within(%s, %L, $1, $2)', connect_ms[i],
-                       format('SELECT %s.dblink_connect($1, $2)', dblink)),
+                format('SELECT sync_probe_internal.connect_within(%s, %L, $1, $2)',
+                       connect_ms[i], (parse_ident(dblink))[1]),
                 prefix || i, nodes[i])).error;
             -- LOCAL, as a pooler gives the session to others.  Messages below an error would go
             -- to this server's log.  The statement may end with a comment, and have a column q.
