@@ -31,7 +31,7 @@ OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 # In this order: what comes later uses what comes before.
 SQL_PARTS = header version bar locations tables stream commit_waits workloads \
 	sql_bench workload_results probe trial histogram method_change running advice \
-	recommendations compare history segments findings_storage findings_run \
+	power_test recommendations compare history segments findings_storage findings_run \
 	findings expect lifetime pg_test_fsync workload_comparison exchange fleet \
 	fleet_views metrics commit_wait_hours html_style html figures report_data report_verdict \
 	report_methods report_html sections

@@ -61,6 +61,20 @@ SET pg_sync_probe.max_stream_write = 0
 SET pg_sync_probe.no_such_setting = 1
 $$);
 
+\echo sync_probe.power_test()
+SELECT refused('%s', $$
+CALL sync_probe.power_test(NULL)
+CALL sync_probe.power_test('no_such_tablespace')
+CALL sync_probe.power_test(duration => NULL)
+CALL sync_probe.power_test(duration => '999 ms')
+CALL sync_probe.power_test(duration => '25 h')
+SELECT sync_probe.power_test_result(-1)
+SELECT sync_probe.power_test_result(1, NULL)
+SELECT sync_probe.power_test_result(1, 'no_such_tablespace')
+SELECT sync_probe.power_test_result(NULL)
+SELECT FROM sync_probe.probe(suite => 'power_test')
+$$);
+
 \echo sync_probe.device_lifetime()
 SELECT refused('SELECT FROM sync_probe.device_lifetime(%s)', $$
 NULL, 300000000000, 5000
@@ -131,6 +145,7 @@ SELECT refused('SELECT FROM sync_probe.probe(%s)', $$
 'pg_wal', duration => '10 ms'
 'pg_default', duration => '10 ms'
 $$, terse => true);
+SELECT refused('CALL sync_probe.power_test(%s)', $$'pg_default'$$, terse => true);
 RESET pg_sync_probe.reserve_percent;
 SET temp_file_limit = '1MB';
 SELECT refused('SELECT FROM sync_probe.probe(%s)',

@@ -8,7 +8,9 @@ SET client_min_messages = warning;
 CREATE ROLE regress_sync_probe_nobody;
 CREATE ROLE regress_sync_probe_monitor IN ROLE pg_monitor;
 CREATE ROLE regress_sync_probe_prober;
-GRANT EXECUTE ON FUNCTION sync_probe.probe TO regress_sync_probe_prober;
+GRANT EXECUTE ON FUNCTION sync_probe.probe, sync_probe.power_test_result
+    TO regress_sync_probe_prober;
+GRANT EXECUTE ON PROCEDURE sync_probe.power_test TO regress_sync_probe_prober;
 
 SELECT count(*) FROM sync_probe.running; -- loads the library, with its settings
 
@@ -18,6 +20,8 @@ SELECT refused('%s', $$
 SELECT FROM sync_probe.probe(duration => '10 ms')
 SELECT FROM sync_probe.probe_all()
 SELECT sync_probe.cleanup()
+CALL sync_probe.power_test()
+SELECT sync_probe.power_test_result(1)
 SELECT FROM sync_probe.runs
 SELECT FROM sync_probe.recommendations
 SELECT FROM sync_probe_internal.probe_run('pg_wal', 'wal')
@@ -87,6 +91,8 @@ SET ROLE regress_sync_probe_prober;
 
 \echo -- a tablespace takes CREATE, as for anything else that writes there
 SELECT FROM sync_probe.probe('regress_sync_probe', duration => '10 ms');
+CALL sync_probe.power_test('regress_sync_probe');
+SELECT sync_probe.power_test_result(1, 'regress_sync_probe');
 RESET ROLE;
 GRANT CREATE ON TABLESPACE regress_sync_probe TO regress_sync_probe_prober;
 SET ROLE regress_sync_probe_prober;

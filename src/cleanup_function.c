@@ -30,7 +30,7 @@ sync_probe_cleanup(PG_FUNCTION_ARGS)
 	sp_cluster_lock_acquire("", "", 0);
 	sp_progress_set_phase("cleaning up");
 	foreach(cell, sp_location_list(NULL))
-		removed += sp_probe_files_sweep(lfirst(cell));
+		removed += sp_probe_files_sweep(lfirst(cell)) + sp_power_test_remove(lfirst(cell));
 	/* after what cannot fail */
 	removed += sp_trial_cleanup();
 	if (sp_record_possible())

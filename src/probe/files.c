@@ -64,8 +64,8 @@ is_probe_file_name(const sp_location *location, const char *name)
 
 /*
  * Open the directory for the files of a location, and create it first as the server does for its
- * own temporary files.  pg_wal may be a symbolic link; pgsql_tmp must not be one.  Returns -1
- * and sets errno if it cannot be opened.
+ * own temporary files.  pg_wal may be a symbolic link; pgsql_tmp must not be one.  lasting: the
+ * one above, which is not swept.  Returns -1 and sets errno if it cannot be opened.
  *
  * The owner is not checked.  The server checks only the owner of its data directory,
  * and accepts a pg_wal that belongs to root and is writable by a group.  A user who can
@@ -73,12 +73,17 @@ is_probe_file_name(const sp_location *location, const char *name)
  * creates them, and a file is removed only if its device and inode are unchanged.
  */
 static int
-open_directory(const sp_location *location, bool create, char *path)
+open_directory(const sp_location *location, bool lasting, bool create, char *path)
 {
 	int			flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 	strlcpy(path, location->directory, MAXPGPATH);
-	if (OidIsValid(location->tablespace))
+	if (lasting)
+	{
+		(void) sp_power_test_left(location, path);
+		get_parent_directory(path);
+	}
+	else if (OidIsValid(location->tablespace))
 	{
 		TempTablespacePath(path, location->tablespace);
 		flags |= O_NOFOLLOW;
@@ -101,6 +106,15 @@ unlink_at(int directory_fd, const char *directory, const char *name)
 	return false;
 }
 
+/* Returns whether a power test had left its file, and it was removed. */
+bool
+sp_power_test_remove(const sp_location *location)
+{
+	char		path[MAXPGPATH];
+
+	return sp_power_test_left(location, path) && unlink_at(AT_FDCWD, ".", path);
+}
+
 /*
  * Remove the files of killed backends.  The caller holds the cluster lock, so no
  * other probe is running.  Returns the number of files; a directory that cannot be
@@ -110,7 +124,7 @@ int
 sp_probe_files_sweep(const sp_location *location)
 {
 	char		path[MAXPGPATH];
-	int			fd = open_directory(location, false, path);
+	int			fd = open_directory(location, false, false, path);
 	DIR		   *directory;
 	struct dirent *entry;
 	int			removed = 0;
@@ -243,7 +257,7 @@ create_file(sp_probing *state, sp_file *file)
 	file->status = file->direct_io && errno == EINVAL ? SP_NO_DIRECT_IO : SP_ERROR;
 }
 
-/* All of these names are swept. */
+/* All of these names are swept, but for the file of a power test, which is its only one. */
 static void
 name_files(sp_probing *state)
 {
@@ -253,6 +267,8 @@ name_files(sp_probing *state)
 
 		name_file(&state->run->location, MyProcPid, n, file->name);
 		name_file(&state->run->location, MyProcPid, n + SP_MAX_FILES, file->other_name);
+		if (state->lasting)
+			strlcpy(file->name, SP_POWER_TEST_FILE, SP_NAME_LEN);
 		file->directory_fd = state->directory_fd;
 		file->create_mode = pg_file_create_mode;
 	}
@@ -269,7 +285,8 @@ sp_probe_files_create(sp_probing *state)
 
 	reserve_fds(state);
 
-	state->directory_fd = open_directory(&state->run->location, true, state->directory);
+	state->directory_fd = open_directory(&state->run->location, state->lasting, true,
+										 state->directory);
 	if (state->directory_fd < 0 && errno == ENOENT && OidIsValid(state->run->location.tablespace))
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),

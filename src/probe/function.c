@@ -37,8 +37,8 @@ double		sp_margin = 0.05;
 #define SATURATED_SHARE		0.5
 
 /* Random bytes, which no file system can compress, aligned for O_DIRECT: for the longest write. */
-static const char *
-new_buffer(const sp_probe *probe)
+char *
+sp_probe_buffer(const sp_probe *probe)
 {
 	Size		size = SP_FILL_BUFFER_SIZE;
 	char	   *buffer;
@@ -75,7 +75,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_pro
 	if (run->suite->prepare)
 		run->suite->prepare(probe);
 	probe->suite->plan(probe, &run->profile.server);
-	probe->buffer = new_buffer(probe);
+	probe->buffer = sp_probe_buffer(probe);
 	return probe;
 }
 

@@ -8,6 +8,8 @@
  * engine measure with callbacks.c.  measurement_rows.c builds the rows of the result, and
  * record.c records the run.  Suites are rows of the table in suites.c.
  *
+ * power_test.c has sync_probe.power_test() and what it has proved, from the same parts.
+ *
  * median_function.c is about runs that were recorded: the interval of a median, for compare().
  *
  * The commit suite is not one of the engine's, see commit_internal.h.  What it shares with a
@@ -78,6 +80,7 @@ extern char *sp_rounded_time(double ns, double (*round_off) (double));
 /* GUC, see pg_sync_probe.c */
 extern double sp_margin;
 
+extern char *sp_probe_buffer(const sp_probe *probe);
 extern void sp_tell_if_too_short(int64 rounds);
 
 /* ----------------------------------------------------------- wal_profile.c */
@@ -128,6 +131,8 @@ typedef struct sp_probing
 {
 	sp_run	   *run;
 
+	bool		lasting;		/* its file must survive a restart */
+
 	/* what is needed to remove the files */
 	int			directory_fd;	/* -1 until opened */
 	char		directory[MAXPGPATH];
@@ -151,6 +156,7 @@ extern void sp_probe_files_create(sp_probing *state);
 extern void sp_probe_files_remove(sp_probing *state);
 extern int64 sp_probe_files_size(const sp_probe *probe);
 extern int	sp_probe_files_sweep(const sp_location *location);
+extern bool sp_power_test_remove(const sp_location *location);
 
 /* ------------------------------------------------------------ file_fill.c */
 

@@ -121,13 +121,15 @@ $$;
 --
 -- What a run of the wal suite says today of its location; null: there is none.  It takes a row,
 -- because a run on a standby is not in the table and has no run_id.  changes is the result of
--- changes_since(); was_followed: what the run recommends instead is the current value.
+-- changes_since(); was_followed: what the run recommends instead is the current value; tested is
+-- that of power_tested(), which stands above what counters tell.
 --
 CREATE FUNCTION sync_probe_internal.run_advice(
     of_location name,
     run sync_probe.runs,
     changes text[],
-    was_followed boolean)
+    was_followed boolean,
+    tested sync_probe.runs)
 RETURNS TABLE (
     verdict text,
     current_method text,
@@ -146,17 +148,22 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     synced boolean := current_setting('fsync')::boolean;
+    lost boolean := coalesce(tested.durable = 'refuted', false);
+    proof text := CASE WHEN tested.durable IS NOT NULL THEN
+        format('%s by the power test of %s on %s (run %s): %s', tested.durable,
+               tested.started_at::date, coalesce(tested.device, 'an unknown device'),
+               tested.run_id, tested.reason) END;
 BEGIN
     current_method := current_setting('wal_sync_method');
     basis := run.suite; run_id := run.run_id;
     -- fsync = off is worse than anything that a run may have found
-    verdict := CASE WHEN NOT synced THEN 'unsafe'
+    verdict := CASE WHEN NOT synced OR lost THEN 'unsafe'
                     WHEN basis IS NULL THEN 'not probed'
                     WHEN changes IS NOT NULL THEN 'outdated'
                     WHEN was_followed THEN 'keep'
                     ELSE run.verdict END;
-    -- An outdated run has no advice.
-    IF verdict <> 'outdated' THEN
+    -- An outdated run has no advice, and if data are lost, no method is known to be better.
+    IF verdict <> 'outdated' AND NOT lost THEN
         recommended_method := run.recommended_value;
         best_method := CASE WHEN was_followed THEN run.recommended_value ELSE run.best_value END;
         -- The bound is about the method that was current.
@@ -168,15 +175,16 @@ BEGIN
                           AND m.test = run.deciding_test);
         END IF;
     END IF;
-    durable := CASE WHEN synced THEN coalesce(durable, 'unknown') ELSE 'no' END;
+    durable := CASE WHEN synced THEN coalesce(tested.durable, durable, 'unknown') ELSE 'no' END;
     reason := CASE WHEN NOT synced THEN 'fsync is off: this server syncs nothing'
+                   WHEN lost THEN proof
                    WHEN verdict = 'outdated'
                    THEN format('run %s is outdated: %s', run_id, array_to_string(changes, ', '))
                    WHEN was_followed
                    THEN format('chosen instead of %s: %s', run.wal_sync_method, run.reason)
                    WHEN run.verdict = 'switch' AND of_location <> 'pg_wal'
                    THEN 'if the WAL were here: ' || run.reason
-                   ELSE run.reason END;
+                   ELSE nullif(concat_ws('; ', run.reason, proof), '') END;
     RETURN NEXT;
 END
 $$;

@@ -125,7 +125,9 @@ BEGIN
         FROM (SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured
               FROM sync_probe_internal.probe_run(location, 'wal', duration, stop_early => false)
                   AS p) AS p,
-             sync_probe_internal.run_advice(location, p.run, NULL, false) AS d;
+             sync_probe_internal.run_advice(location, p.run, NULL, false,
+                 sync_probe_internal.power_tested(location, (p.run).directory,
+                                                  (p.run).device)) AS d;
     END IF;
     FOR expectation, ok, value, expected, reason IN
         SELECT v.expectation, coalesce(v.ok, false), v.value, v.expected, v.reason
@@ -157,7 +159,8 @@ BEGIN
                   ELSE m.missing END),
             (3, wanted.durable, 'durable', a.durable IN ('yes', 'no_cache', 'proven'),
              coalesce(a.durable, 'unknown'), 'yes',
-             CASE WHEN NOT current_setting('fsync')::boolean THEN a.reason
+             CASE WHEN NOT current_setting('fsync')::boolean
+                       OR a.durable IN ('proven', 'refuted') THEN a.reason
                   ELSE coalesce(a.missing, format('%s, with %s', a.source, current_method)) END),
             (4, wanted.no_errors, 'no_errors', e.codes IS NULL, coalesce(e.codes, 'none'), 'none',
              coalesce(e.messages, 'no finding of severity error')),

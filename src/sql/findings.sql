@@ -25,6 +25,7 @@ DECLARE
     told sync_probe_internal.finding[] := '{}';
     places sync_probe_internal.storage[]; runs sync_probe.runs[]; run_ids bigint[]; suites text[];
     settled text[] := '{}'; restores text[];
+    tested name[] := '{}';	-- with a power test, which counters need not confirm
     causes name[];		-- first locations of file systems without barriers
     a record; s record; f sync_probe_internal.finding;
 BEGIN
@@ -56,6 +57,32 @@ FOR a IN SELECT t.*, (t.run).run_id AS of_run FROM sync_probe_internal.advice(bu
         jsonb_build_object('run_id', a.run_id, 'method', method,
                            'recommended_method', a.recommended_method)
         )::sync_probe_internal.finding;
+    END IF;
+
+    IF a.durable IN ('proven', 'refuted') THEN tested := tested || a.location; END IF;
+    IF 'power_test' = ANY (a.suites) THEN
+        SELECT t.* INTO s FROM sync_probe_internal.power_tested(
+            a.location, (a.place).directory, (a.place).device) AS t;
+        IF s.durable = 'refuted' THEN
+            told := told || (a.location, 'error', 'power_test_lost',
+            format('a power cut has lost what was synced to %s with %s (run %s)',
+                   coalesce(s.device, a.location), s.wal_sync_method, s.run_id),
+            'Commits can be lost, and the cluster be damaged. Switch the volatile cache of the'
+            ' device off, or replace what does not pass flushes on; then test again.', NULL,
+            jsonb_build_object('run_id', s.run_id, 'started_at', s.started_at,
+                               'device', s.device, 'reason', s.reason)
+            )::sync_probe_internal.finding;
+        END IF;
+    END IF;
+
+    IF (a.place).power_test_left
+       AND NOT EXISTS (SELECT FROM sync_probe.running AS r WHERE r.suite = 'power_test') THEN
+        told := told || (a.location, 'warning', 'power_test_left',
+        format('%s has the file of a power test', a.location),
+        format('Read it: SELECT * FROM sync_probe.power_test_result(last_number, %L), with the'
+               ' last number that the client has shown. Then SELECT sync_probe.cleanup() removes'
+               ' it.', a.location), NULL,
+        jsonb_build_object('directory', (a.place).directory))::sync_probe_internal.finding;
     END IF;
 
     IF a.passed_over IS NOT NULL THEN
@@ -102,7 +129,8 @@ IF 'stream' = ANY (suites) THEN
 END IF;
 
 IF run_ids IS NOT NULL THEN
-    told := told || sync_probe_internal.run_findings(run_ids);
+    told := told || ARRAY(SELECT t FROM unnest(sync_probe_internal.run_findings(run_ids)) AS t
+                          WHERE t.code <> 'durable_unknown' OR t.location <> ALL (tested));
 END IF;
 
 FOREACH f IN ARRAY sync_probe_internal.storage_findings(

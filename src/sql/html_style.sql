@@ -51,9 +51,9 @@ code, .m { font-size: .94em; overflow-wrap: anywhere }
 .note { font-size: .875rem; color: var(--ink2); margin-top: 1.2rem; max-width: 76ch }
 :root { --c: var(--ink3) }
 .switch { --c: var(--blue) }
-.keep, .yes, .no_cache { --c: var(--green) }
+.keep, .yes, .no_cache, .proven { --c: var(--green) }
 .undecided, .outdated, .warning, .unknown { --c: var(--amber) }
-.unsafe, .error, .no { --c: var(--red) }
+.unsafe, .error, .no, .refuted { --c: var(--red) }
 .tag { color: var(--c); font-weight: 650 }
 .from { font-size: .75rem; border: 1px solid var(--amber); color: var(--amber);
   border-radius: 2px; padding: 0 .3rem; white-space: nowrap }

@@ -18,7 +18,8 @@ CREATE TYPE sync_probe_internal.storage AS (
     size_bytes bigint,
     available_bytes bigint,
     shares_filesystem_with name,
-    missing boolean);
+    missing boolean,
+    power_test_left boolean);
 
 CREATE FUNCTION sync_probe_internal.examine_locations(only_location name, named name[] DEFAULT NULL)
 RETURNS SETOF sync_probe_internal.storage

@@ -45,7 +45,8 @@ FROM (
     CROSS JOIN LATERAL (VALUES
         ('advice_info', f.labels || jsonb_build_object('verdict', a.verdict, 'basis', a.basis,
              'recommended_method', a.recommended_method, 'durable', a.durable), 1),
-        ('durable', '{}', CASE WHEN a.durable <> 'unknown' THEN (a.durable <> 'no')::integer END),
+        ('durable', '{}', CASE WHEN a.durable <> 'unknown'
+             THEN (a.durable NOT IN ('no', 'refuted'))::integer END),
         ('run_age_seconds', '{}', extract(epoch FROM now() - a.finished_at)::float8),
         ('flush_p50_seconds', f.labels, p.p50_us / 1e6),
         ('flush_p99_seconds', f.labels, p.p99_us / 1e6),

@@ -107,10 +107,13 @@ LOOP
         SELECT r.*, NULL
         INTO verdict, current_method, recommended_method, best_method, max_regret,
              deciding_test, flush_us, durable, basis, run_id, reason, recommended_commit_delay
-        FROM sync_probe_internal.run_advice(location, run, changes, followed) AS r;
+        FROM sync_probe_internal.run_advice(location, run, changes, followed,
+            CASE WHEN 'power_test' = ANY (suites)
+                 THEN sync_probe_internal.power_tested(location, place.directory, place.device)
+                 END) AS r;
         IF run_id IS NULL AND verdict <> 'unsafe' THEN
             reason := coalesce(format('run %s does not count: ', passed_over) || passed_over_why,
-                               'never probed');
+                               'never probed') || coalesce('; ' || reason, '');
         END IF;
         -- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method
         -- acts on pg_wal alone, and a server whose pg_wal is read-only does not run.
@@ -193,7 +196,7 @@ COMMENT ON COLUMN sync_probe.recommendation_details.recommended_commit_delay IS
   'decided';
 COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
   'Whether syncs with the current method reach the device: yes, no, no_cache (the device reports '
-  'no volatile cache) or unknown';
+  'no volatile cache) or unknown; proven or refuted by a power test';
 COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
   'What the advice rests on: trial, commit or wal; null without a run';
 COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS 'Run that the advice uses';
@@ -301,7 +304,9 @@ BEGIN
                                probe_all.duty_cycle, label => probe_all.label,
                                pace => probe_all.pace) AS p
                       LIMIT 1) AS p,
-                     sync_probe_internal.run_advice(place, p.run, NULL, false) AS d;
+                     sync_probe_internal.run_advice(place, p.run, NULL, false,
+                         sync_probe_internal.power_tested(place, (p.run).directory,
+                                                          (p.run).device)) AS d;
         EXCEPTION
             -- An error of the call itself would repeat for every location.
             WHEN lock_not_available OR invalid_parameter_value

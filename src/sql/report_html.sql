@@ -69,7 +69,7 @@ SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN
                    sync_probe_internal.html_escape(sync_probe_internal.clipped(
                        string_agg(a.location, ', ' ORDER BY a.location), 200)))
      FROM unnest(data.advice) AS a
-     WHERE NOT data.chosen AND a.location <> 'pg_wal' AND a.durable = 'no'
+     WHERE NOT data.chosen AND a.location <> 'pg_wal' AND a.durable IN ('no', 'refuted')
      HAVING count(*) > 0))
 $$;
 

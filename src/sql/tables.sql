@@ -8,7 +8,7 @@ CREATE TABLE sync_probe.runs (
     label text,
     location name,
     suite text NOT NULL CHECK (suite IN ('wal', 'commit', 'stream', 'segments', 'pg_test_fsync',
-                                         'trial')),
+                                         'trial', 'power_test')),
     setting name,
     workload name,
     verdict text
@@ -19,7 +19,7 @@ CREATE TABLE sync_probe.runs (
     deciding_test text CHECK (deciding_test IN ('paced', 'saturated')),
     flush_us double precision,
     margin double precision,
-    durable text CHECK (durable IN ('yes', 'no', 'no_cache', 'unknown')),
+    durable text CHECK (durable IN ('yes', 'no', 'no_cache', 'unknown', 'proven', 'refuted')),
     longer_duration interval,
     reason text,
     started_at timestamptz,
@@ -69,7 +69,8 @@ COMMENT ON COLUMN sync_probe.runs.run_id IS 'Number of the run';
 COMMENT ON COLUMN sync_probe.runs.label IS 'Free text stored with the run';
 COMMENT ON COLUMN sync_probe.runs.location IS
   'pg_wal or a tablespace; null in imports of pg_test_fsync';
-COMMENT ON COLUMN sync_probe.runs.suite IS 'wal, commit, stream, segments, pg_test_fsync, or trial';
+COMMENT ON COLUMN sync_probe.runs.suite IS
+  'wal, commit, stream, segments, pg_test_fsync; trial; power_test';
 COMMENT ON COLUMN sync_probe.runs.setting IS 'Setting whose values the run compared';
 COMMENT ON COLUMN sync_probe.runs.workload IS
   'Workload that made the load of a trial; null if the server''s own sessions did';

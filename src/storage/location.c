@@ -11,6 +11,7 @@
 #include "storage/storage.h"
 
 #include <ctype.h>
+#include <sys/stat.h>
 
 #include "access/genam.h"
 #include "access/htup_details.h"
@@ -18,6 +19,7 @@
 #include "catalog/pg_tablespace.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/rel.h"
@@ -69,6 +71,22 @@ sp_location_find(const char *name, sp_location *location)
 				 errhint("Write it in lower case: \"pg_wal\".") :
 				 errhint("See SELECT name, directory FROM sync_probe.locations.")));
 	set_location(location, name, tablespace);
+}
+
+/* Is there the file of a power test?  path, of MAXPGPATH bytes, is where it would be. */
+bool
+sp_power_test_left(const sp_location *location, char *path)
+{
+	struct stat status;
+
+	strlcpy(path, location->directory, MAXPGPATH);
+	if (OidIsValid(location->tablespace))
+	{
+		TempTablespacePath(path, location->tablespace);
+		get_parent_directory(path);
+	}
+	strlcat(path, "/" SP_POWER_TEST_FILE, MAXPGPATH);
+	return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 /* All locations: pg_wal, then the tablespaces as the catalog has them.  Or only that one. */

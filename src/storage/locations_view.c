@@ -42,11 +42,15 @@ device_of(const char *directory, const char *below)
 	return stat(path, &status) == 0 ? status.st_dev : 0;
 }
 
-/* A tablespace that is there, shares a file system, and is not named?  Takes one system call. */
+/*
+ * A tablespace that is there, shares a file system, is not named, and has no file of a power test?
+ * Takes two system calls.
+ */
 static bool
 is_one_of_many(const sp_location *location, const List *firsts, const Datum *named, int n)
 {
 	dev_t		device = device_of(location->directory, TABLESPACE_VERSION_DIRECTORY);
+	char		path[MAXPGPATH];
 	ListCell   *cell;
 
 	for (int i = 0; i < n; i++)
@@ -57,7 +61,7 @@ is_one_of_many(const sp_location *location, const List *firsts, const Datum *nam
 	foreach(cell, firsts)
 	{
 		if (device != 0 && device == ((const located *) lfirst(cell))->device)
-			return true;
+			return !sp_power_test_left(location, path);
 	}
 	return false;
 }
@@ -159,6 +163,7 @@ put_location_row(ReturnSetInfo *rsinfo, const located *here, const located *firs
 			   BoolGetDatum(storage->directory == NULL ||
 							(location->tablespace > DEFAULTTABLESPACE_OID &&
 							 device_of(storage->directory, TABLESPACE_VERSION_DIRECTORY) == 0)));
+	sp_row_put(row, "power_test_left", BOOLOID, BoolGetDatum(sp_power_test_left(location, target)));
 	tuplestore_puttuple(rsinfo->setResult, sp_row_form(row));
 }
 

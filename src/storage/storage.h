@@ -37,6 +37,14 @@ extern void sp_location_find(const char *name, sp_location *location);
 extern List *sp_location_list(const char *only);
 extern void sp_location_check_privilege(const sp_location *location);
 
+/*
+ * The file of a power test must survive a restart.  pg_basebackup, pg_checksums and pg_rewind skip
+ * this prefix, and the server sweeps it in pgsql_tmp alone.
+ */
+#define SP_POWER_TEST_FILE	"pgsql_tmp_sync_probe.power_test"
+
+extern bool sp_power_test_left(const sp_location *location, char *path);
+
 /* -------------------------------------------------------------- examine.c */
 
 /* The storage below a location. */

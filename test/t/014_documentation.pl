@@ -85,7 +85,7 @@ is(join(' ', sort @described), "@suites", 'doc/probe.md has a section for each s
 # --- examples
 
 # The same functions with a shorter default of duration.
-for my $name (qw(probe probe_all commit_waits pgbench run_workload trial))
+for my $name (qw(probe probe_all commit_waits pgbench run_workload trial power_test))
 {
 	my $seconds = $name =~ /probe/ ? 0.4 : 1;
 	my $definition = sql($node, "SELECT pg_get_functiondef('sync_probe.$name'::regproc)");

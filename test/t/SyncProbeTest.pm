@@ -374,9 +374,8 @@ sub probe_files
 	my ($node) = @_;
 	my $data = $node->data_dir;
 	return grep { /sync_probe\./ }
-	  map { bsd_glob("$_/*") } "$data/pg_wal",
-	  bsd_glob("$data/base/pgsql_tmp"),
-	  bsd_glob("$data/pg_tblspc/*/PG_*/pgsql_tmp");
+	  map { bsd_glob("$_/*") } map { $_, "$_/pgsql_tmp" } "$data/pg_wal", "$data/base",
+	  bsd_glob("$data/pg_tblspc/*/PG_*");
 }
 
 # Processes with a command line like this that work in the data directory, also those whose

@@ -121,6 +121,25 @@ FROM (VALUES ('wal_level was replica or logical', '{"wal_level": "replica"}'::js
          AS v (name, run, change)
 WHERE v.run IS NOT NULL;
 
+-- The newest power test of this server, directory, device and method stands above the counters.
+INSERT INTO scenario (name, run, change, expected, reason)
+SELECT 'power test: ' || v.name, '{"reason": "why"}', (
+           SELECT string_agg(format('SELECT pg_temp.record_run(%L, false)',
+                      '{"suite": "power_test", "usable_for_advice": false, "reason": "seen"}'
+                      || r.differences), ';' ORDER BY r.n)
+           FROM unnest(v.tests::jsonb[]) WITH ORDINALITY AS r (differences, n)),
+       v.expected, v.reason
+FROM (VALUES
+('proven', ARRAY['{"durable": "refuted"}', '{"durable": "proven"}'],
+ 'keep fdatasync fdatasync 0.02 proven wal',
+ '^why; proven by the power test of [-0-9]{10} on nvme0n1 \(run \d+\): seen$'),
+('refuted', ARRAY['{"durable": "proven"}', '{"durable": "refuted"}'], 'unsafe - - - refuted wal',
+ '^refuted by the power test of '),
+('of others', ARRAY['{"durable": "refuted", "device": "sdb"}',
+  '{"durable": "refuted", "directory": "/elsewhere"}', '{"durable": "refuted", "host": "other"}',
+  '{"durable": "refuted", "wal_sync_method": "fsync"}', '{"durable": "refuted", "location": "x"}'],
+ 'keep fdatasync fdatasync 0.02 yes wal', '^why$')) AS v (name, tests, expected, reason);
+
 -- Trials and the commit suite, beside a probe that recommends fsync: those that have a say.
 CREATE TEMP TABLE probed AS SELECT '{"verdict": "switch", "recommended_value": "fsync",
     "best_value": "fsync", "max_regret": 0.3, "reason": "probed"}'::jsonb AS run;

@@ -32,7 +32,7 @@ FROM pg_proc AS p
 WHERE p.pronamespace = 'sync_probe'::regnamespace
   AND p.proname IN ('probe', 'probe_all', 'trial', 'cleanup', 'pgbench', 'run_workload', 'sql_bench',
                     'import_pg_test_fsync', 'import_json', 'fleet_run', 'probe_fleet',
-                    'collect_fleet', 'delete_history')
+                    'collect_fleet', 'delete_history', 'power_test', 'power_test_result')
 ORDER BY p.proname;
 
 -- what runs as the owner is nobody else's: any role could call it, and make triggers of a

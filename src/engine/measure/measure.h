@@ -265,6 +265,9 @@ extern const sp_suite sp_suite_pg_test_fsync;
 extern const sp_suite sp_suite_stream;
 extern const sp_suite sp_suite_segments;
 
+/* Of power_test.c: it plans the file, and has no cases. */
+extern const sp_suite sp_suite_power_test;
+
 /* A run: plan, state and results.  Large; the caller allocates it, all zeros. */
 struct sp_probe
 {
@@ -376,6 +379,23 @@ extern bool sp_is_in_place(const sp_file *file);
 
 /* The flags with which the method of a file opens it, for sp_openat(). */
 extern int	sp_open_flags(const sp_file *file);
+
+#define SP_POWER_MAX_BLOCKS	(SP_WAL_FILE_MAX_SIZE / SP_WAL_PAGE_SIZE)
+
+typedef struct sp_power_judgement
+{
+	const char *durable;		/* 'proven', 'refuted' or 'unknown' */
+	int64_t		newest;			/* the newest number that is there; 0: none is */
+	int64_t		lost;			/* numbers that were synced, and are not there */
+	int64_t		damaged;		/* blocks of lost numbers that hold no whole one */
+	char		reason[256];
+} sp_power_judgement;
+
+/*
+ * What a power test has left: the number of each block, 0 if it is not whole.  seen: the last one
+ * that the client was told.  Each was written after the one before was synced.
+ */
+extern sp_power_judgement sp_power_judge(const int64_t *numbers, int blocks, int64_t seen);
 
 /* ---------------------------------------------------------------- results */
 

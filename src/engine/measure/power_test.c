@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * power_test.c
+ *		The file of a power test, and what it shows after the power was cut.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/probe_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void
+plan_power_test(sp_probe *probe, const sp_server *server)
+{
+	int64_t		size = server->segment_size < SP_WAL_FILE_MAX_SIZE ?
+		server->segment_size : SP_WAL_FILE_MAX_SIZE;
+
+	sp_plan_file(probe, server->current, sp_opens_directly(server, server->current), size,
+				 server->init_write_size, true);
+}
+
+const sp_suite sp_suite_power_test = {.name = "power_test", .plan = plan_power_test};
+
+sp_power_judgement
+sp_power_judge(const int64_t *numbers, int blocks, int64_t seen)
+{
+	sp_power_judgement found = {.durable = seen > 0 ? "proven" : "unknown"};
+	int64_t		last;			/* that was synced, or was being written */
+	int64_t		first;			/* that must be there */
+
+	for (int i = 0; i < blocks; i++)
+		found.newest = numbers[i] > found.newest ? numbers[i] : found.newest;
+	last = seen > found.newest ? seen : found.newest;
+	first = last > blocks ? last - blocks + 1 : 1;
+	found.lost = last - found.newest;
+
+	/* the number behind the last one, which may be written in part, has its place */
+	if (last >= blocks && numbers[first % blocks] == 0)
+		first++;
+	for (int64_t i = last - first; i >= 0; i--)
+	{
+		int64_t		n = last - i;
+
+		if (numbers[n % blocks] == n)
+			continue;
+		found.lost += n <= found.newest;
+		found.damaged += numbers[n % blocks] == 0;
+	}
+	if (found.lost > 0)
+		found.durable = "refuted";
+	snprintf(found.reason, sizeof(found.reason),
+			 "numbers %" PRId64 " to %" PRId64 " must be there: %" PRId64 " lost, %" PRId64
+			 " damaged; newest %" PRId64 ", seen %" PRId64 "%s", first, last, found.lost, found.damaged,
+			 found.newest, seen, seen > found.newest ? ", if that is no typing error" : "");
+	return found;
+}

@@ -1,0 +1,261 @@
+# A power test: its file survives a killed process and an immediate stop, and nothing else; its
+# result is that of the blocks in the file, whatever happened to them.  A power cut is what a killed
+# backend is, as far as the file goes; the cut itself is for the laboratory.
+
+use FindBin;
+use lib $FindBin::RealBin;
+use List::Util qw(max);
+use POSIX qw(mkfifo);
+use SyncProbeTest;
+
+my $faults = PostgreSQL::Test::Utils::tempdir() . '/fault';
+my $node = probe_cluster('power_test', allows_streaming => 1, faults => $faults,
+	conf => 'restart_after_crash = on');
+my $place = add_tablespace($node, 'place');
+my $data = $node->data_dir;
+my $name = 'pgsql_tmp_sync_probe.power_test';
+my %file = (pg_wal => "$data/pg_wal/$name", pg_default => "$data/base/$name",
+	place => (glob("$data/pg_tblspc/*/PG_*"))[0] . "/$name");
+
+# Blocks of the ring: a segment of 1 MB.
+use constant { BLOCK => 8192, BLOCKS => 128 };
+
+# A session that has shown a number of at least that.
+sub start_test
+{
+	my ($location, $number, $arguments) = @_;
+	my $session = session($node);
+	start_query($session, "CALL sync_probe.power_test('$location'" . ($arguments // '') . ')');
+	wait_for(sub {
+		$session->{run}->pump_nb;
+		shown($session->{stderr}) >= $number;
+	}) or die "no number $number: $session->{stderr}";
+	return $session;
+}
+
+# The last number that a client was shown.
+sub shown { return ($_[0] =~ /INFO:  sync_probe: (\d+) is durable$/mg)[-1] // 0 }
+
+# Ends a test as a power cut does; returns what the client has seen.
+sub cut
+{
+	my ($session) = @_;
+	kill_process($node, $session->{pid});
+	my ($out, $err) = finish_query($session);
+	eval { $session->{run}->finish };
+	return shown($err);
+}
+
+sub result
+{
+	my ($number, $location, $columns) = @_;
+	$columns //= 'durable, lost, damaged';
+	return sql($node, "SELECT $columns FROM sync_probe.power_test_result($number, '$location')");
+}
+
+sub findings
+{
+	return sql($node, "SELECT location, code FROM sync_probe.findings"
+		  . " WHERE code ~ '^power_test' ORDER BY 2, 1");
+}
+
+sub durable
+{
+	return sql($node, "SELECT verdict || ' ' || durable FROM sync_probe.recommendations"
+		  . " WHERE location = 'pg_wal'");
+}
+
+# --- the storage refuses: it may have lost its power
+#
+# First, as the server is not started with faults again.
+
+for ([ 'fdatasync 1 EIO', 0, qr/\A\S+ ERROR:  could not fsync file "base\/$name": [^\n]*\z/ ],
+	[ 'fdatasync 20 EIO', 1, qr/ERROR:  could not fsync file/ ],
+	[ 'pwrite 20 ENOSPC', 1, qr/ERROR:  could not write file/ ])
+{
+	my ($fault, $stays, $says) = @$_;
+	write_file($faults, "$fault\n");
+	like(messages($node, "CALL sync_probe.power_test('pg_default', '30 s')"), $says, $fault);
+	write_file($faults, '');
+	is(-e $file{pg_default} ? result(19, 'pg_default') : 'gone', $stays ? 'proven|0|0' : 'gone',
+		"$fault: the file " . ($stays ? 'stays' : 'is gone'));
+	sql($node, 'SELECT sync_probe.cleanup()');
+}
+sql($node, 'DELETE FROM sync_probe.runs');
+
+# --- all that was shown is there, at each location
+
+my %seen;
+for my $location (qw(place pg_default pg_wal))
+{
+	my $session = start_test($location, BLOCKS + 50);
+	is(sql($node, 'SELECT location, suite, phase FROM sync_probe.running'),
+		"$location|power_test|measuring", "$location: it is shown while it runs");
+	fails_ok($node, "$location: a second test", 'CALL sync_probe.power_test()', '55P03',
+		qr/another probe is running/);
+	is(findings(), '', "$location: no finding while it runs");
+	$seen{$location} = cut($session);
+	is(-s $file{$location}, BLOCK * BLOCKS, "$location: its file is left");
+	is(result($seen{$location}, $location,
+			'durable, lost, damaged, method, newest_number >= last_number, started_at < now()'),
+		'proven|0|0|fdatasync|t|t', "$location: proven");
+	is(result(0, $location), 'unknown|0|0', "$location: unknown if the client saw nothing");
+	is(result('NULL', $location), 'unknown|0|0', "$location: or null");
+	fails_ok($node, "$location: another test there", "CALL sync_probe.power_test('$location')",
+		'55000', qr/location "$location" has the file of an earlier power test/, qr/cleanup\(\)/);
+}
+is(sql($node, 'SELECT location, suite, durable, usable_for_advice, device IS NOT DISTINCT FROM'
+	  . ' (SELECT device FROM sync_probe.locations WHERE name = location) FROM sync_probe.runs'),
+	join("\n", map { "$_|power_test|proven|f|t" } qw(place pg_default pg_wal)), 'each is a run');
+is(durable(), 'not probed proven', 'advice: proven');
+like(sql($node, 'SELECT reason FROM sync_probe.recommendation_details'),
+	qr/^never probed; proven by the power test of \d{4}-\S+ on .+ \(run \d+\): numbers /,
+	'advice: with the date');
+is(findings(), join("\n", map { "$_|power_test_left" } qw(pg_default pg_wal place)),
+	'each file is a finding');
+like(messages($node, "BEGIN READ ONLY; SELECT sync_probe.power_test_result($seen{pg_wal})"),
+	qr/NOTICE:  nothing was recorded: the transaction is read-only$/m, 'read-only');
+
+# --- what other programs make of such files
+
+my $copy = PostgreSQL::Test::Utils::tempdir();
+$node->backup('beside', backup_options => [ '-T', "$place=$copy" ]);
+my $backup = $node->backup_dir . '/beside';
+is(join(' ', grep { -e } glob("{$copy/PG_*,$backup/base,$backup/pg_wal}/$name")), '',
+	'pg_basebackup leaves them out');
+fails_ok($node, 'DROP TABLESPACE', 'DROP TABLESPACE place', '42809', qr/$name": Not a directory/);
+$node->stop;
+PostgreSQL::Test::Utils::command_ok([ 'pg_checksums', '--enable', '--no-sync', '-D', $data ],
+	'pg_checksums passes over them');
+$node->start;
+is(join(' ', grep { !-s $file{$_} } sort keys %file), '', 'a restart keeps them');
+is(sql($node, "SELECT sum(ops) > 0 FROM sync_probe.probe('pg_wal', duration => '20 ms')"), 't',
+	'a probe works beside one');
+is(join(' ', grep { !-s $file{$_} } sort keys %file), '', 'and does not sweep it');
+
+# --- the blocks of pg_wal, as a dishonest device may leave them
+
+# Older contents of the same test: a process that is stopped writes no block.
+sql($node, 'SELECT sync_probe.cleanup()');
+is(join(' ', grep { -e $file{$_} } sort keys %file), '', 'cleanup() removes them');
+is(sql($node, "DROP TABLESPACE place; SELECT 'dropped'"), 'dropped', 'DROP TABLESPACE after it');
+my $session = start_test('pg_wal', BLOCKS + 50);
+kill 'STOP', $session->{pid};
+my $old = slurp_file($file{pg_wal});
+kill 'CONT', $session->{pid};
+my $old_newest = max(map { unpack 'q', substr($old, $_ * BLOCK + 24, 8) } 0 .. BLOCKS - 1);
+wait_for(sub { $session->{run}->pump_nb; shown($session->{stderr}) > $old_newest + BLOCKS }) or die;
+my $last = cut($session);
+my $now = slurp_file($file{pg_wal});
+my $newest = result($last, 'pg_wal', 'newest_number');
+
+# The place of a number, its block, and the file with another one there.
+sub place { return $_[0] % BLOCKS * BLOCK }
+sub of { return substr($_[0], place($_[1]), BLOCK) }
+sub with { my $new = $now; substr($new, place($_[0]), BLOCK) = $_[1]; return $new }
+
+# A block that its checksum fits, changed from that byte on.
+sub forged
+{
+	my ($number, $at, $bytes) = @_;
+	my $block = of($now, $number);
+	substr($block, $at, length $bytes) = $bytes;
+	my $crc = 0xFFFFFFFF;
+	for my $byte (unpack 'C*', substr($block, 4))
+	{
+		$crc ^= $byte;
+		$crc = $crc & 1 ? $crc >> 1 ^ 0x82F63B78 : $crc >> 1 for 1 .. 8;
+	}
+	return pack('L', $crc ^ 0xFFFFFFFF) . substr($block, 4);
+}
+
+my $zeros = "\0" x BLOCK;
+my $one = $newest - 9;
+my $end = $newest - ($newest + 1) % BLOCKS;    # in the last block of the file
+my $torn = substr(of($now, $one), 0, 4096) . substr(of($old, $one), 4096);
+for (
+	[ 'a block of zeros', with($one, $zeros), 'refuted|1|1' ],
+	[ 'a torn block', with($one, $torn), 'refuted|1|1' ],
+	[ 'an older block', with($one, of($old, $one)), 'refuted|1|0' ],
+	[ 'the next one was being written', with($newest + 1, $zeros), 'proven|0|0' ],
+	[ 'all is old', $old, qr/^refuted\|${\ ($last - $old_newest)}\|0$/ ],
+	[ 'a block in another place', with($one, of($now, $newest - 8)), 'refuted|1|1' ],
+	[ 'one of a later test', with($end, forged($end, 16, pack('Qqq', 1, $end, 1 << 60))),
+		'refuted|126|126' ],
+	[ 'forged', with($one, forged($one, 40, pack('l', 1 << 30))), 'refuted|1|1' ],
+	[ 'truncated', substr($now, 0, BLOCK * BLOCKS / 2), qr/^refuted\|\d+\|\d+$/ ],
+	[ 'empty', '', qr/^refuted\|$last\|/ ],
+	[ 'as it was', $now, 'proven|0|0' ])
+{
+	my ($case, $content, $expected) = @$_;
+	write_file($file{pg_wal}, $content);
+	like(result($last, 'pg_wal'), ref $expected ? $expected : qr/^\Q$expected\E$/, $case);
+	next unless $case eq 'empty';
+	is(durable(), 'unsafe refuted', 'advice: refuted');
+	is(findings(), "pg_wal|power_test_left\npg_wal|power_test_lost",
+		'a finding says so');
+	is(sql($node, "SELECT ok, value FROM sync_probe.expect('oltp') WHERE expectation = 'durable'"),
+		'f|refuted', 'so does expect()');
+	is(sql($node, "SELECT value FROM sync_probe.metrics WHERE name = 'pg_sync_probe_durable'"
+		  . " AND labels ->> 'location' = 'pg_wal'"), 0, 'and metrics');
+	like(sql($node, 'SELECT sync_probe.report_html()'), qr/class="tag refuted"/, 'and the report');
+}
+like(durable(), qr/^\w+.* proven$/, 'the newest result counts');
+is(findings(), 'pg_wal|power_test_left', 'in findings, too');
+is(sql($node, "SELECT ok, value FROM sync_probe.expect('oltp') WHERE expectation = 'durable'"),
+	't|proven', 'in expect(), too');
+
+# --- what is no file of this cluster's
+
+write_file($file{pg_wal}, with($newest, forged($newest, 8, pack('QQqq', 1, 2, $newest, 1 << 60))));
+fails_ok($node, 'another cluster', 'SELECT sync_probe.power_test_result(1)', '55000',
+	qr/is of a power test of another cluster\nDETAIL:  Its system identifier is 1\./);
+for (
+	[ 'a link', sub { symlink "$data/postgresql.conf", $_[0] } ],
+	[ 'a pipe', sub { mkfifo($_[0], 0600) } ],
+	[ 'a directory', sub { mkdir $_[0] } ])
+{
+	my ($case, $make) = @$_;
+	unlink $file{pg_wal};
+	$make->($file{pg_wal}) or die "$case: $!";
+	fails_ok($node, $case, 'SELECT sync_probe.power_test_result(1)', '58P01',
+		qr/has no file of a power test/, qr/DETAIL:  "pg_wal\/$name" is not a regular file/);
+	fails_ok($node, "$case, a test", 'CALL sync_probe.power_test()', '58P02',
+		qr/could not create file "pg_wal\/$name": File exists/);
+	is(sql($node, 'SELECT sync_probe.cleanup()'), 0, "$case: cleanup() leaves it");
+}
+rmdir $file{pg_wal};
+
+# --- other ends
+
+for (
+	[ 'pg_cancel_backend', signal_backend($node, 'pg_cancel_backend'), qr/due to user request/ ],
+	[ 'pg_terminate_backend', signal_backend($node, 'pg_terminate_backend'), qr/terminating/ ],
+	[ 'its time', sub { }, qr/NOTICE:  the power test has ended without a power cut/, ", '1 s'" ])
+{
+	my ($end, $do, $says, $arguments) = @$_;
+	$session = start_test('pg_default', 1, $arguments);
+	$do->($session);
+	like((finish_query($session))[1], $says, "$end: the client is told");
+	eval { $session->quit };
+	nothing_left($node, $end);
+}
+
+# Another method, with fsync = off, in a transaction; and a server that has no time for anything.
+reload_with($node, 'wal_sync_method', 'open_datasync');
+is(durable(), 'not probed unknown', 'of another method nothing is proven');
+reload_with($node, 'fsync', 'off');
+$session = session($node);
+query($session, 'BEGIN READ ONLY');
+start_query($session, "CALL sync_probe.power_test('pg_default')");
+wait_for(sub { $session->{run}->pump_nb; shown($session->{stderr}) }) or die;
+$node->stop('immediate');
+$node->start;
+my (undef, $err) = finish_query($session);
+eval { $session->{run}->finish };
+is(result(shown($err), 'pg_default', 'durable, method'), 'proven|open_datasync', 'an immediate stop');
+is(durable(), 'unsafe no', 'fsync = off is worse');
+is(sql($node, 'SELECT sync_probe.cleanup()'), 1, 'cleanup() again');
+nothing_left($node, 'cleanup()');
+
+end_tests($node);
