@@ -68,11 +68,11 @@ sync_probe_connect_within(PG_FUNCTION_ARGS)
 		/* not if the statement has run out of its own time meanwhile */
 		if (expired && statement_limit == get_timeout_active(STATEMENT_TIMEOUT))
 		{
+			expired = false;	/* else each call around this one would add an error to the stack */
 			if (!QueryCancelPending)
 				ereport(ERROR,
 						(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
-						 errmsg("could not establish connection"),
-						 errdetail("timeout expired")));
+						 errmsg("could not establish connection"), errdetail("timeout expired")));
 			QueryCancelPending = false; /* it came when all was over */
 		}
 	}

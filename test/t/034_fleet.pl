@@ -197,6 +197,20 @@ like((query($session, "SELECT server, error FROM sync_probe.fleet_run('SELECT 1'
 	'a node that is silent has its row, beside one that answers');
 query($session, "SELECT FROM sync_probe.fleet_run('SELECT 1', '{n1}', 1, '2 s')");
 is((query($session, 'SELECT pg_sleep(3)'))[1], '', 'and no limit is left');
+# Errors of calls within calls, which anybody can make, as one: few fit on the server's stack.
+query($session, <<'SQL');
+CREATE FUNCTION pg_temp.dblink_connect(a text, b text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    IF a = '**********' THEN
+        PERFORM pg_sleep(1);
+    ELSE
+        PERFORM sync_probe_internal.connect_within(500, 'pg_temp', a || '*', b);
+    END IF;
+    RETURN 'OK';
+END $$;
+SELECT sync_probe_internal.connect_within(500, 'pg_temp', '', '')
+SQL
+is((query($session, 'SELECT 1'))[0], "1\n", 'calls within calls: the server goes on');
 # up to 15, libpq serves no interrupts while it waits
 my $queue = IO::Select->new($deaf);
 for ([ 'user request', sub { sql($here, "SELECT pg_cancel_backend($session->{pid})") } ],
