@@ -180,9 +180,10 @@ BEGIN
                                                                   answers[i])).error END;
                 result := CASE WHEN error IS NULL THEN answers[i]::jsonb END;
             END IF;
-            IF faults[i] IS NULL THEN
-                EXECUTE format('SELECT %s.dblink_disconnect($1)', dblink) USING prefix || i;
-            END IF;
+            -- one that was made when its time was over has a fault, too
+            EXECUTE format('SELECT %1$s.dblink_disconnect(c)
+                            FROM unnest(%1$s.dblink_get_connections()) AS c
+                            WHERE c = $1', dblink) USING prefix || i;
             running := array_remove(running, i);
             answers[i] := NULL;
             server := nodes[i];

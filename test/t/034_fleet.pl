@@ -197,6 +197,11 @@ like((query($session, "SELECT server, error FROM sync_probe.fleet_run('SELECT 1'
 	'a node that is silent has its row, beside one that answers');
 query($session, "SELECT FROM sync_probe.fleet_run('SELECT 1', '{n1}', 1, '2 s')");
 is((query($session, 'SELECT pg_sleep(3)'))[1], '', 'and no limit is left');
+# Limits that end while the connection is made: on some of these it is there already.
+query($session, "SELECT FROM generate_series(1, 400) AS i, LATERAL sync_probe.fleet_run('SELECT 1',
+	'{n1}', 1, (1 + i % 16) * interval '1 ms')");
+is((query($session, 'SELECT "my ""tools".dblink_get_connections()'))[0], "\n",
+	'none is left whose time was over');
 # Errors of calls within calls, which anybody can make, as one: few fit on the server's stack.
 query($session, <<'SQL');
 CREATE FUNCTION pg_temp.dblink_connect(a text, b text) RETURNS text LANGUAGE plpgsql AS $$
