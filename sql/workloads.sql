@@ -252,7 +252,7 @@ ALTER ROLE regress_sync_probe_runner LOGIN;
 SET ROLE regress_sync_probe_runner; :run RESET ROLE;
 
 \echo -- whoever runs a row executes its SQL: only roles that may execute programs can write one
-CREATE ROLE regress_sync_probe_author;
+CREATE ROLE regress_sync_probe_author IN ROLE pg_write_all_data;
 GRANT ALL ON sync_probe.workloads TO regress_sync_probe_author, regress_sync_probe_runner;
 GRANT SET ON PARAMETER session_replication_role TO regress_sync_probe_author;
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('ours', 'SELECT 1;');
@@ -262,9 +262,10 @@ INSERT INTO sync_probe.workloads (workload, script) VALUES ('theirs', 'SELECT 1;
 UPDATE sync_probe.workloads SET script = 'SELECT 2;' WHERE workload = 'ours'
 DELETE FROM sync_probe.workloads WHERE workload = 'ours'
 $$);
-SET session_replication_role = replica; -- without the trigger the view writes nothing
+SET session_replication_role = replica; -- the view writes nothing, and the table asks
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('replicated', 'SELECT 1;');
-INSERT INTO sync_probe_internal.workloads SELECT w.* FROM sync_probe_internal.workloads AS w;
+INSERT INTO sync_probe_internal.workloads
+VALUES ('replicated', 'user', NULL, NULL, 'SELECT 1;', NULL, NULL, 'simple', false);
 RESET session_replication_role;
 RESET ROLE;
 ALTER ROLE regress_sync_probe_runner SET synchronous_commit = remote_apply;

@@ -108,8 +108,9 @@ COMMENT ON COLUMN sync_probe.workloads.builtin IS 'True if it came with the exte
 --
 -- Whoever runs a workload executes its SQL with privileges of their own, and its \shell
 -- commands as the account of the server.  So only a role that has that account may write one:
--- it can do all of this anyway.  Builtin workloads cannot be changed, because their names are
--- in the history with the meaning that they have.
+-- it can do all of this anyway.  The table asks for it, too: pg_write_all_data writes any table,
+-- and session_replication_role cannot switch an ALWAYS trigger off.  Builtin workloads cannot be
+-- changed, because their names are in the history with the meaning that they have.
 --
 CREATE FUNCTION sync_probe_internal.write_workload()
 RETURNS trigger
@@ -124,6 +125,9 @@ BEGIN
                   DETAIL = 'Only roles with privileges of the "pg_execute_server_program" role may '
                            'write SQL that others run.',
                   HINT = format('GRANT pg_execute_server_program TO %I;', current_user);
+    END IF;
+    IF TG_WHEN = 'BEFORE' THEN
+        RETURN coalesce(new, old);
     END IF;
     IF TG_OP <> 'INSERT' AND old.builtin THEN
         RAISE EXCEPTION 'workload "%" came with the extension', old.workload
@@ -162,6 +166,9 @@ $function$;
 
 CREATE TRIGGER write_row INSTEAD OF INSERT OR UPDATE OR DELETE ON sync_probe.workloads
     FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.write_workload();
+CREATE TRIGGER check_row BEFORE INSERT OR UPDATE OR DELETE ON sync_probe_internal.workloads
+    FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.write_workload();
+ALTER TABLE sync_probe_internal.workloads ENABLE ALWAYS TRIGGER check_row;
 
 --
 -- sync_probe_internal.drop_schema
