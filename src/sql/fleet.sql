@@ -41,7 +41,7 @@ EXCEPTION WHEN query_canceled OR assert_failure OR OTHERS THEN
     END IF;
     error := regexp_replace(concat_ws(': ', error, nullif(detail, '')), '\s+', ' ', 'g')
              || CASE WHEN SQLSTATE = '42601'
-                     THEN '; the statement must be SELECT, TABLE, VALUES or WITH' ELSE '' END;
+                     THEN '; the statement must be one SELECT, TABLE, VALUES or WITH' ELSE '' END;
 END
 $$;
 
@@ -123,6 +123,10 @@ BEGIN
     IF dblink IS NULL THEN
         RAISE EXCEPTION 'extension "dblink" is not installed in this database'
             USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'CREATE EXTENSION dblink;';
+    ELSIF NOT has_schema_privilege((parse_ident(dblink))[1], 'USAGE') THEN
+        RAISE insufficient_privilege USING
+            MESSAGE = format('permission denied for schema %s of extension "dblink"', dblink),
+            HINT = format('GRANT USAGE ON SCHEMA %s TO %I;', dblink, current_user);
     END IF;
 
     WHILE next <= cardinality(nodes) OR running <> '{}' LOOP
@@ -196,7 +200,7 @@ BEGIN
         END IF;
     END LOOP;
 EXCEPTION WHEN query_canceled OR assert_failure OR OTHERS THEN
-    IF dblink IS NOT NULL THEN
+    IF running <> '{}' THEN
         EXECUTE format('SELECT %1$s.dblink_disconnect(c)
                         FROM unnest(%1$s.dblink_get_connections()) AS c
                         WHERE starts_with(c, $1)', dblink) USING prefix;

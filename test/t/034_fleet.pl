@@ -92,8 +92,8 @@ rows_ok('a list', q{'TABLE sync_probe.recommendations;', '{unmapped,bare,north,b
 	{ unmapped => qr/^user mapping not found/, north => qr/^\[.*"location": "pg_wal"/,
 		bare => qr/^relation "sync_probe.recommendations" does not exist$/ });
 
-for ([ 'CALL x()', qr/^syntax error at .*; the statement must be SELECT, TABLE, VALUES or WITH$/ ],
-	[ 'SELECT 1; SELECT 2', qr/^syntax error/ ],
+my $one = qr/^syntax error at .*; the statement must be one SELECT, TABLE, VALUES or WITH$/;
+for ([ 'CALL x()', $one ], [ 'SELECT 1; SELECT 2', $one ],
 	[ 'SELECT 1/0', qr/^division by zero$/ ], [ 'SELECT 1 /*', qr/^unterminated/ ],
 	[ 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)', qr/due to user request$/ ],
 	[ 'SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(60)', qr/administrator command/ ],
@@ -112,11 +112,16 @@ for ([ 'CALL x()', qr/^syntax error at .*; the statement must be SELECT, TABLE, 
 
 sql($here, <<'SQL');
 CREATE ROLE dba LOGIN;
-GRANT USAGE ON SCHEMA "my ""tools" TO dba;
 GRANT EXECUTE ON FUNCTION sync_probe.fleet_run TO dba;
 GRANT USAGE ON FOREIGN SERVER north, secret, unmapped TO dba;
 CREATE USER MAPPING FOR dba SERVER north OPTIONS (user 'fleet', password 'r1ght-secret');
 SQL
+my $denied = (run_sql($here, 'SELECT FROM sync_probe.fleet_run(\'SELECT 1\')', role => 'dba'))[1];
+like($denied, qr/42501: permission denied for schema "my ""tools" of extension "dblink"$/m,
+	'a role: the schema of dblink');
+my ($grant) = $denied =~ /^HINT:  (GRANT .*;)$/m;
+is($grant, 'GRANT USAGE ON SCHEMA "my ""tools" TO dba;', 'what grants it');
+sql($here, $grant);
 my $fleet = qr/^\[\{"u": "fleet"\}\]$/;
 rows_ok('a role: servers that it may use, its own mapping', q{'SELECT current_user AS u'},
 	{ north => $fleet, secret => $fleet }, 'dba');
