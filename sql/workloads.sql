@@ -207,7 +207,7 @@ $$, terse => true);
 DELETE FROM sync_probe.workloads WHERE NOT builtin;
 
 \echo -- those of the extension stay as they are
-INSERT INTO sync_probe.workloads (workload, script) VALUES ('mine', 'SELECT 1');
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('mine', 'SELECT 1') RETURNING *;
 SELECT refused('%s', $$
 UPDATE sync_probe.workloads SET script = 'SELECT 1' WHERE workload = 'upsert'
 DELETE FROM sync_probe.workloads

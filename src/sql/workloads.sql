@@ -82,6 +82,11 @@ CREATE VIEW sync_probe.workloads AS
 SELECT *, false AS builtin FROM sync_probe_internal.workloads
 UNION ALL SELECT *, true FROM sync_probe_internal.builtin_workloads();
 
+ALTER TABLE sync_probe.workloads
+    ALTER suite SET DEFAULT 'user',
+    ALTER protocol SET DEFAULT 'prepared',
+    ALTER new_connections SET DEFAULT false;
+
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.workloads IS
@@ -134,7 +139,8 @@ BEGIN
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'It cannot be changed or removed, because earlier results and those of '
                            'other servers refer to its name.',
-                  HINT = 'Insert a copy under a name of your own.';
+                  HINT = 'Insert a copy under a name of your own. WHERE NOT builtin restricts a '
+                         'statement to your rows.';
     END IF;
     IF TG_OP <> 'INSERT' THEN
         DELETE FROM sync_probe_internal.workloads AS w WHERE w.workload = old.workload;
@@ -153,9 +159,6 @@ BEGIN
         RAISE WARNING 'workload "%" has the name of a builtin workload, which runs instead',
             new.workload USING HINT = 'Give the row another name.';
     END IF;
-    new.suite := coalesce(new.suite, 'user');
-    new.protocol := coalesce(new.protocol, 'prepared');
-    new.new_connections := coalesce(new.new_connections, false);
     new.builtin := false;
     INSERT INTO sync_probe_internal.workloads VALUES (
         new.workload, new.suite, new.description, new.setup, new.script, new.teardown,
