@@ -125,7 +125,7 @@ FOREACH p IN ARRAY facts LOOP
     IF p.write_cache = 'write back' AND NOT p.fua AND NOT p.missing
        AND NOT coalesce('ro' = ANY (options), false) THEN
         -- the run there, else at another location on it
-        SELECT r.run_id, r.durable, r.wal_sync_method AS method INTO o
+        SELECT r.run_id, r.durable, r.wal_sync_method AS method, r.fsync INTO o
         FROM unnest(runs) AS r
         JOIN unnest(facts) AS f ON f.name = r.location
         WHERE coalesce(f.shares_filesystem_with, f.name) = p.name
@@ -136,7 +136,9 @@ FOREACH p IN ARRAY facts LOOP
                ' capacitor or battery protects it', coalesce(p.device, p.name::text)),
         CASE o.durable
             WHEN 'yes' THEN format('In run %s, syncs with %s reached it.', o.run_id, o.method)
-            WHEN 'no' THEN format('In run %s, syncs with %s did not reach it.', o.run_id, o.method)
+            WHEN 'no' THEN format(CASE WHEN o.fsync IS FALSE THEN 'In run %s, fsync was off.'
+                                       ELSE 'In run %s, syncs with %s did not reach it.' END,
+                                  o.run_id, o.method)
             WHEN 'no_cache' THEN format('In run %s, it had no volatile cache.', o.run_id)
             WHEN 'unknown' THEN format('Run %s could not tell whether syncs with %s reach it.',
                                        o.run_id, o.method)

@@ -718,19 +718,20 @@ SELECT is((SELECT string_agg(DISTINCT hint, ' ') FROM sync_probe.findings
           format('In run %s, syncs with fdatasync did not reach it.', :run_id),
           'or of the same file system');
 UPDATE examined SET shares_filesystem_with = NULL WHERE name = 'pg_default';
-CREATE FUNCTION pg_temp.cache_hint(durable text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.cache_hint(run text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    id bigint := pg_temp.record('durable=' || durable || '; storage: mount_options=rw');
+    id bigint := pg_temp.record('run: ' || run || '; storage: mount_options=rw');
 BEGIN
     RETURN (SELECT replace(f.hint, id::text, 'N') FROM sync_probe.findings AS f
             WHERE f.code = 'write_cache_volatile' AND f.location = 'pg_wal');
 END
 $$;
-SELECT is(pg_temp.cache_hint(durable), expected, 'a volatile cache, durable: ' || durable)
-FROM (VALUES ('yes', 'In run N, syncs with fdatasync reached it.'),
-             ('no_cache', 'In run N, it had no volatile cache.'),
-             ('unknown', 'Run N could not tell whether syncs with fdatasync reach it.'))
-         AS v (durable, expected);
+SELECT is(pg_temp.cache_hint(run), expected, 'a volatile cache, ' || run)
+FROM (VALUES ('durable=yes', 'In run N, syncs with fdatasync reached it.'),
+             ('durable=no, fsync=false', 'In run N, fsync was off.'),
+             ('durable=no_cache', 'In run N, it had no volatile cache.'),
+             ('durable=unknown', 'Run N could not tell whether syncs with fdatasync reach it.'))
+         AS v (run, expected);
 
 -- what cannot be written to is not to be probed
 CREATE TEMP VIEW at_default AS
