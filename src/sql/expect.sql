@@ -93,8 +93,9 @@ BEGIN
     IF NOT FOUND THEN
         RAISE invalid_parameter_value USING
             MESSAGE = format('profile "%s" does not exist', profile),
-            HINT = (SELECT format('Valid profiles are %s.',
-                                  string_agg(format('"%s"', e.profile), ', ' ORDER BY e.profile))
+            HINT = (SELECT coalesce('Valid profiles are '
+                        || string_agg(format('"%s"', e.profile), ', ' ORDER BY e.profile) || '.',
+                        'Insert a row into sync_probe.expectations.')
                     FROM sync_probe.expectations AS e);
     END IF;
     IF EXISTS (SELECT FROM sync_probe_internal.running() AS r WHERE r.suite = 'trial') THEN
