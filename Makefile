@@ -54,6 +54,8 @@ REGRESS = setup arguments locations shapes recording privileges workloads \
 	sql_bench import stream_suite history report_html teardown
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
+# also beside flags that were given: where the tests find what they share
+override PROVE_FLAGS += -I $(abspath $(SOURCE))/test/t
 TEST_MODULE = test/modules/child_process/child_process_test
 FAULT_LIBRARY = test/fault/fail_calls
 

@@ -1,8 +1,6 @@
 # However a probe ends, nothing of it stays: no file, no descriptor, no lock, no
 # row in sync_probe.running.  What a dead process left is swept by the next one.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 my $node = probe_cluster('life_cycle',
@@ -42,9 +40,8 @@ my @endings = (
 	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) },
 		says => qr/connection.*(lost|closed)/, everywhere => 1 });
 
-sub test_ending
+sub test_ending ($ending, $location, $suite)
 {
-	my ($ending, $location, $suite) = @_;
 	my $name = "$ending->{name}, $suite at $location";
 	my $more = ($ending->{arguments} // '') . LONG_PROBE;
 	my $call = $ending->{call} // sub { "SELECT FROM sync_probe.probe('$_[0]', '$_[1]', $more)" };

@@ -1,8 +1,6 @@
 # One probe at a time in the cluster, whatever database it is asked in; others
 # see whose it is and how far, and nobody's advisory locks are disturbed.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 my $node = probe_cluster('concurrency');

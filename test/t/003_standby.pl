@@ -1,8 +1,6 @@
 # On a hot standby, and in a read-only transaction, everything is measured and
 # nothing is recorded; what the primary records arrives on the standby.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 # files of a stream are not larger than its limit

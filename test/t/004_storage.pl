@@ -1,8 +1,6 @@
 # Storage that goes away, refuses, fills up or was moved, and servers that are
 # set up unusually: a clean error or a true answer, and nothing left.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use File::Path qw(rmtree);
 use SyncProbeTest;
 
@@ -12,9 +10,8 @@ my $node = probe_cluster('storage', conf => 'fsync = off', extra => [ '--waldir'
 my %place = map { $_ => add_tablespace($node, $_) } qw(gone linked closed dropped crowded);
 my $empty = PostgreSQL::Test::Utils::tempdir();
 
-sub replace_temporary_directory
+sub replace_temporary_directory ($name, $make)
 {
-	my ($name, $make) = @_;
 	my $path = (glob("$place{$name}/PG_*"))[0] . '/pgsql_tmp';
 	rmtree($path);
 	return $make->($path);

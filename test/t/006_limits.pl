@@ -1,8 +1,6 @@
 # What must not grow: messages while a probe runs, what a stream writes, a backend's memory with
 # the length and number of probes, the work of locations with their number.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 my $node = probe_cluster('limits');
@@ -45,9 +43,8 @@ HINT:  A superuser can raise the limit/, 'a stream says that it has written its 
 
 # --- memory of the backend, in kB
 
-sub memory
+sub memory ($pid, $field)
 {
-	my ($pid, $field) = @_;
 	return slurp_file("/proc/$pid/status") =~ /^$field:\s+(\d+) kB/m ? $1 : die "no $field of $pid";
 }
 

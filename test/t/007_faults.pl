@@ -4,8 +4,6 @@
 # trace.  The faults come from test/fault/fail_calls.c, preloaded into the server.
 # What the engine makes of each call that fails is tested by test/unit/test_probe_faults.c.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 plan skip_all => 'preloading is only tried on Linux' if $^O ne 'linux';
@@ -28,9 +26,8 @@ sub checkpointer
 # and the calls that were made, as the library logged them.  The serial number makes each
 # text another one, with which the library begins to count anew.
 my $serial = 0;
-sub with_faults
+sub with_faults ($faults, $sql)
 {
-	my ($faults, $sql) = @_;
 	write_file($control_file, map { "$_\n" } '# ' . $serial++, @$faults);
 	write_file($log_file);
 	my ($out, $err) = query($session, $sql);
@@ -41,11 +38,8 @@ sub with_faults
 	return ($out, $err, @calls);
 }
 
-sub probe_of
+sub probe_of ($location, $suite, $more = ', record => false', $duration = '20 ms')
 {
-	my ($location, $suite, $more, $duration) = @_;
-	$more //= ', record => false';
-	$duration //= '20 ms';
 	return "sync_probe.probe('$location', '$suite', '$duration'$more)";
 }
 
@@ -56,9 +50,8 @@ sub traces
 	  (checkpointer() eq $first_checkpointer ? '' : 'the server restarted');
 }
 
-sub no_trace_ok
+sub no_trace_ok ($name, $location)
 {
-	my ($name, $location) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is(traces(), '', "$name: no trace is left");
 	my ($out, $err) = query($session,
@@ -69,12 +62,11 @@ sub no_trace_ok
 }
 
 # How many calls are like this.
-sub count_of { my ($like, @calls) = @_; return scalar(grep { /$like/ } @calls) }
+sub count_of ($like, @calls) { return scalar(grep { /$like/ } @calls) }
 
 # The calls after the (last) injected one.
-sub after_injection
+sub after_injection (@calls)
 {
-	my @calls = @_;
 	my @after;
 	unshift @after, pop @calls while @calls && $calls[-1] !~ /injected$/;
 	return @after;
@@ -140,7 +132,8 @@ for (
 
 # Suite segments reads free space before each file that it makes while it measures.
 {
-	my @calls = with_faults([], 'SELECT FROM ' . probe_of('pg_wal', 'segments', undef, '500 ms'));
+	my @calls = with_faults([],
+		'SELECT FROM ' . probe_of('pg_wal', 'segments', ', record => false', '500 ms'));
 	my $created = count_of(qr/^create /, @calls);
 	cmp_ok($created, '>', 0, 'segments: files are created');
 	cmp_ok(count_of(qr/^fstatvfs /, @calls), '>=', $created,
@@ -158,7 +151,7 @@ sub wal_segments
 }
 
 # MB of what pg_size_pretty() has made.
-sub megabytes { my ($pretty) = @_; return $pretty =~ /^(\d+) kB$/ ? $1 / 1024 : int($pretty) }
+sub megabytes ($pretty) { return $pretty =~ /^(\d+) kB$/ ? $1 / 1024 : int($pretty) }
 
 # The rest of max_wal_size, or the least reserve: four segments.
 for ([ 20, 44 ], [ 64, 4 ])

@@ -7,8 +7,6 @@
 # then "unknown" is the right answer, and a probe is repeated until it can tell.
 # What must never be seen is a false yes, or a false alarm.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use File::Path qw(rmtree);
 use SyncProbeTest;
 
@@ -19,17 +17,15 @@ use constant TRIES => 10;
 
 # Statements on a session of their own, all within STEP_SECONDS; dies if not: a file system in user
 # space (zfs-fuse) can hang.
-sub answer
+sub answer ($node, $sql, %psql)
 {
-	my ($node, $sql, %psql) = @_;
 	return sql($node,
 		"SET client_min_messages = error; SET statement_timeout = '" . STEP_SECONDS . "s'; $sql",
 		timeout => STEP_SECONDS + 10, %psql);
 }
 
-sub probe
+sub probe ($node, $location, $duration, @more)
 {
-	my ($node, $location, $duration, @more) = @_;
 	answer($node, "SELECT FROM sync_probe.probe(" . join(', ', "'$location'",
 		"duration => '$duration'", @more) . ')');
 	let_runs_count($node);
@@ -37,9 +33,8 @@ sub probe
 }
 
 # What the newest run says: durable, verdict, recommended_method and commands.
-sub advice
+sub advice ($node, $location)
 {
-	my ($node, $location) = @_;
 	return answer($node, <<"SQL");
 SELECT durable, verdict, recommended_method, array_to_string(commands, '; ')
 FROM sync_probe.recommendation_details WHERE location = '$location'
@@ -47,9 +42,8 @@ SQL
 }
 
 # An expression on the newest run, its measurements being m.
-sub measured
+sub measured ($node, $location, $expression)
 {
-	my ($node, $location, $expression) = @_;
 	return answer($node, <<"SQL");
 SELECT $expression
 FROM (SELECT * FROM sync_probe.runs WHERE location = '$location' ORDER BY run_id DESC LIMIT 1) r
@@ -65,9 +59,8 @@ sub bounded
 	return;
 }
 
-sub make_place
+sub make_place ($node, $name)
 {
-	my ($node, $name) = @_;
 	my $directory = "$place{$name}/evidence";
 	bounded('mkdir', $directory);
 	answer($node, "CREATE TABLESPACE on_$name LOCATION '$directory'");
@@ -76,9 +69,8 @@ sub make_place
 
 # locations names the file system; of the rows of a probe a refusal is for O_DIRECT alone, and a row
 # is ok if and only if it has operations.
-sub rows_ok
+sub rows_ok ($node, $name, $filesystem)
 {
-	my ($node, $name, $filesystem) = @_;
 	like(answer($node, "SELECT filesystem FROM sync_probe.locations WHERE name = 'on_$name'"),
 		$filesystem, "$name: locations names it");
 	is(answer($node, <<"SQL"), 't|t|t', "$name: the rows");
@@ -128,9 +120,8 @@ my @places = (
 		codes => 'memory_filesystem' });
 
 # Probes until durable is known: longer ones find more of what others' flushes hide.
-sub probe_until
+sub probe_until ($node, $name, $place, $durable, $every_run, @arguments)
 {
-	my ($node, $name, $place, $durable, $every_run, @arguments) = @_;
 	my $said;
 	for my $n (1 .. TRIES)
 	{
@@ -154,9 +145,8 @@ SQL
 	return;
 }
 
-sub test_place
+sub test_place ($node, $row)
 {
-	my ($node, $row) = @_;
 	my $name = $row->{place};
 	rows_ok($node, $name, $name =~ /^(?:xfs|btrfs|tmpfs)$/ ? qr/^$name$/ : qr/^ext4$/);
 	probe_until($node, $name, $name, @$row{qw(durable every_run)});
@@ -185,9 +175,8 @@ for my $row (@places)
 
 # Programs that flush the device on and on, with a pause in between, once they said that they do;
 # they end by themselves should nobody end them.
-sub start_others
+sub start_others ($count, $pause, $device)
 {
-	my ($count, $pause, $device) = @_;
 	my $program = 'use IO::Handle; alarm ' . 5 * STEP_SECONDS . '; $| = 1; my $n = 0;'
 	  . 'open my $f, "<", shift or die $!; for (;;) { $f->sync or die "sync: $!";'
 	  . " print qq(syncing\n) unless \$n++; select undef, undef, undef, $pause }";
@@ -294,9 +283,8 @@ log_ok($node);
 
 # Last, and in a cluster of its own, as ZFS in user space can hang: that is a
 # skip with its reason.
-sub test_zfs
+sub test_zfs ($zfs)
 {
-	my ($zfs) = @_;
 	make_place($zfs, 'zfs');
 	rows_ok($zfs, 'zfs', qr/^(zfs|fuse\b.*)$/);
 	probe($zfs, 'on_zfs', '2 s');

@@ -6,8 +6,6 @@
 # src/common/child_process.c and src/storage/zfs_tools.c are called through functions of
 # the test module in test/modules/child_process.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use File::Glob qw(bsd_glob);
 use SyncProbeTest;
 
@@ -15,32 +13,26 @@ plan skip_all => 'processes are only looked at on Linux' if $^O ne 'linux';
 
 my $node = probe_cluster('child_process',
 	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'");
-my $root = "$FindBin::RealBin/../..";
+my $root = source_directory();
 my $temporary = PostgreSQL::Test::Utils::tempdir();
 sql($node, "\\set library ${\build_directory()}/test/modules/child_process/child_process_test\n"
 	  . slurp_file("$root/test/modules/child_process/child_process_test.sql"));
 
 # --------------------------------------------------------------------- helpers
 
-sub quoted
-{
-	my ($string) = @_;
-	return "\$sp\$$string\$sp\$";
-}
+sub quoted ($string) { return "\$sp\$$string\$sp\$" }
 
 # A call of run() or run_silently(): of a script for the shell, or of path and argv.
-sub call
+sub call ($function, %of)
 {
-	my ($function, %of) = @_;
 	my @argv = $of{sh} ? ('sh', '-c', $of{sh}) : @{ $of{argv} // ['x'] };
 	return "$function(" . quoted($of{path} // '/bin/sh') . ', ARRAY['
 	  . join(', ', map { quoted($_) } @argv) . '], ' . ($of{timeout_ms} // 300000) . ')';
 }
 
 # Children of a process, the dead ones not yet waited for included.
-sub children
+sub children ($parent)
 {
-	my ($parent) = @_;
 	my @found;
 	for (bsd_glob('/proc/[0-9]*/stat'))
 	{
@@ -52,9 +44,8 @@ sub children
 }
 
 # Descriptors that a run may leave, which a backend has a fixed number of.
-sub held
+sub held ($pid)
 {
-	my ($pid) = @_;
 	my @links = map { readlink($_) // '' } bsd_glob("/proc/$pid/fd/*");
 	die "cannot see the descriptors of process $pid" unless @links;
 	return scalar grep { m{^pipe:|/pgsql_tmp|^/dev/null$} } @links;
@@ -69,9 +60,8 @@ sub used_session
 	return $of;
 }
 
-sub no_trace_ok
+sub no_trace_ok ($of, $name)
 {
-	my ($of, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is(children($of->{pid}), '', "$name: no child is left");
 	is(held($of->{pid}), $of->{held}, "$name: no descriptor is left");
@@ -246,9 +236,8 @@ $session = used_session();
 my $calls = "$temporary/calls";
 
 # Answers to arguments are files; to others a complaint.
-sub answers
+sub answers (%files)
 {
-	my (%files) = @_;
 	return join "\n", 'case "$*" in',
 	  (map { "'$_') cat '$root/test/fixtures/zfs/$files{$_}' ;;" } sort keys %files),
 	  q{*) echo "cannot do '$*'" >&2; exit 2 ;;}, 'esac';

@@ -4,8 +4,6 @@
 # The server gets a mount namespace of its own, in which these tables are
 # replaced; a user namespace makes that possible without root.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 my @unshare = qw(unshare --user --map-current-user --keep-caps --mount --propagation private);

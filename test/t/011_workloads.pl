@@ -2,8 +2,6 @@
 # no directory, no lock.  What a crash or a shutdown left is dropped by the next run of the
 # role in that database, or by cleanup(), and nothing else is.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
@@ -67,9 +65,8 @@ my %places = (
 my @everywhere = ('setting up', 'running', 'sleeping', 'tearing down');
 
 # A session whose workload has come there.
-sub start_workload
+sub start_workload ($place, $kind)
 {
-	my ($place, $kind) = @_;
 	my ($phase, $arguments, $sessions) = @{ $places{$place} };
 	my $session = verbose_session($node);
 	close_gate($node);
@@ -194,9 +191,8 @@ end_probe($node, $session);
 nothing_left($node, 'the schema that said so');
 
 # Each with a table; the owner is postgres, and the comment the marker, unless given.
-sub make_schema
+sub make_schema ($name, %of)
 {
-	my ($name, %of) = @_;
 	my $comment = ($of{comment} // $marker) =~ s/'/''/gr;
 	$node->safe_psql($of{database} // 'postgres', qq(
 		CREATE SCHEMA "$name" AUTHORIZATION ${\ ($of{owner} // 'postgres') };
@@ -250,9 +246,8 @@ query($session, 'BEGIN; LOCK TABLE ' . join(', ', map { "$_.t" } @locked)
 	  . ' IN ACCESS SHARE MODE');
 
 # Returns on how many tables somebody waited for a lock, and the messages.
-sub run_beside_locks
+sub run_beside_locks ($name, $role, $sql, $expected)
 {
-	my ($name, $role, $sql, $expected) = @_;
 	my $offset = -s $node->logfile;
 	my ($out, $err) = run_sql($node, $sql, role => $role);
 	is($out, $expected, "$name: it works") or diag($err);

@@ -2,8 +2,6 @@
 # not pgbench, passwords, odd names, too few connections.  A clean error that says
 # what is wrong, or a result that is right, and nothing left.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use utf8;
 use Encode qw(encode_utf8);
 use JSON::PP;
@@ -15,17 +13,15 @@ plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat'
 my $node = probe_cluster('workload_faults', allows_streaming => 1,
 	conf => "max_connections = 20\nlog_statement = none\nautovacuum = off");
 
-sub add_workload
+sub add_workload ($name, $script)
 {
-	my ($name, $script) = @_;
 	return sql($node, 'INSERT INTO sync_probe.workloads (workload, script)'
 		  . " VALUES ('$name', \$text\$$script\$text\$)");
 }
 
 # A run that works, as it must after each fault and beside it.
-sub workload_ok
+sub workload_ok ($name, $sql, $expected, %opt)
 {
-	my ($name, $sql, $expected, %opt) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my ($out, $err) = run_sql($node, $sql, %opt);
 	is($out, $expected, "$name: it works") or diag($err);
@@ -47,9 +43,8 @@ fails_ok($node, $_, "$_; $call", '25006', qr/read-only transaction/)
 # --- programs that are not the pgbench we need
 
 # SQL after which a script for the shell is run in place of pgbench.
-sub with_program
+sub with_program ($mode, $text)
 {
-	my ($mode, $text) = @_;
 	my $directory = PostgreSQL::Test::Utils::tempdir();
 	chmod $mode, write_file("$directory/pgbench", "#!/bin/sh\n$text\n");
 	return "LOAD 'pg_sync_probe'; SET pg_sync_probe.pgbench_directory = '$directory'; ";
@@ -73,7 +68,7 @@ fails_whole_ok($node, 'more often than its objects are there',
 # --- its transaction log: whole, not whole, or something else in its place
 
 # Says what pgbench says of ten transactions, in two threads, and logs them.
-my $summary = "$FindBin::RealBin/../fixtures/pgbench/15_prepared.out";
+my $summary = source_directory() . '/test/fixtures/pgbench/15_prepared.out';
 my $lines = 'lines() { for n in $(seq 1 $1); do echo "0 $n 250 0 1795280639 $n"; done; }';
 my $log = qr/WARNING:  01000: the transaction log of pgbench is not complete\n/;
 for (

@@ -1,17 +1,14 @@
 # Advice that is followed: commands are statements that a client can execute as they
 # are, and what is recorded is the setting that holds, also right after a reload.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 # Without replica, open_* would be O_DIRECT on 15, and record_switch() would have to know.
 my $node = probe_cluster('advice', conf => "wal_sync_method = fsync\nwal_level = replica");
 
 # A real run that recommends this method, by decree.
-sub record_switch
+sub record_switch ($method)
 {
-	my ($method) = @_;
 	sql($node, <<"SQL");
 SELECT FROM sync_probe.probe(duration => '100 ms');
 UPDATE sync_probe.runs SET verdict = 'switch', recommended_value = '$method',
@@ -32,9 +29,8 @@ SQL
 }
 
 # The server has what it was told, in its processes, not only in the file.
-sub method_is
+sub method_is ($method)
 {
-	my ($method) = @_;
 	return $node->poll_query_until('postgres',
 		"SELECT current_setting('wal_sync_method') = '$method'");
 }

@@ -3,14 +3,12 @@
 # reference is what its script prints, links lead somewhere, and each finding and each suite is
 # described.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use Encode qw(decode);
 use File::Basename qw(dirname);
 use List::Util qw(max min);
 use SyncProbeTest;
 
-my $root = "$FindBin::RealBin/../..";
+my $root = source_directory();
 my @files = ("$root/README.md", glob("$root/doc/*.md"));
 
 # What the examples take for granted: tablespaces, roles and databases with these
@@ -41,9 +39,8 @@ is(defined $differs ? $differs + 1 : 0, 0,
 
 # A link's target, relative to the folder of its page.  Anchors are headings in lower case, without
 # punctuation.
-sub leads_somewhere
+sub leads_somewhere ($page, $link)
 {
-	my ($page, $link) = @_;
 	my ($file, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
 	my $target = $file eq '' ? $page : dirname($page) . "/$file";
 	return -e $target if $anchor eq '' || !-e $target;
@@ -97,9 +94,8 @@ for my $name (qw(probe probe_all commit_waits pgbench run_workload trial power_t
 # A psql script, executed in an empty directory: what psql takes for the name of a file
 # would be written there.  Calls are shorter, but for what needs slots.  Returns its output, and
 # what went wrong.
-sub run_script
+sub run_script ($script)
 {
-	my ($script) = @_;
 	my $seconds = $script =~ /trial\(|'segments'|'commit'/ ? 4 : 1;
 	$script =~ s/duration => '\K(\d+)(?= s')/min($1, $seconds)/ge;
 	$script =~ s/commit_waits\('\K\d+(?= s')/1/g;
@@ -112,9 +108,8 @@ sub run_script
 }
 
 # The ```sql blocks of a text, each with its first line's number, and the table shown below it.
-sub sql_blocks
+sub sql_blocks ($text)
 {
-	my ($text) = @_;
 	my @blocks;
 	push @blocks, [ 2 + (substr($text, 0, $-[0]) =~ tr/\n//), $1, $2 ]
 	  while $text =~ /^```sql\n(.*?)^```\n(?:\n```\n([^`]*^\(\d+ rows\)\n)```\n)?/msg;
@@ -125,9 +120,8 @@ sub sql_blocks
 my $begins = qr/(?:SELECT|GRANT|REVOKE|ALTER|CREATE|CALL|INSERT|UPDATE|DELETE|SET|RESET|LOAD
 	|DROP|COMMENT)[ ]/x;
 
-sub inline_statements
+sub inline_statements ($text)
 {
-	my ($text) = @_;
 	my @found;
 	$text =~ s/^```.*?^```$/$& =~ s{.}{}gr/mseg;
 	push @found, [ 1 + (substr($text, 0, $-[0]) =~ tr/\n//), $1 ]

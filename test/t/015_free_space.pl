@@ -2,8 +2,6 @@
 # told with made-up figures is in 007_faults.pl, as a quota, and how files shrink in
 # test/unit/test_suite.c; this is on file systems as they are.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use File::Path;
 use SyncProbeTest;
 

@@ -1,8 +1,6 @@
 # What other roles can do to a run: owners of the database, and roles that may do no more than
 # connect.  None of them gains a privilege, and none delays a run or a cleanup without end.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 my $node = probe_cluster('strangers');

@@ -1,8 +1,6 @@
 # The commit suite: workers flush WAL with methods of their own, change nothing that
 # others see, and end however the run ends.  A standby and the archive beside it keep working.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 use constant WORKER => 'pg_sync_probe commit worker';
@@ -31,16 +29,14 @@ sub commit_call { return "SELECT FROM sync_probe.probe('pg_wal', 'commit', $_[0]
 sub wal_position { return sql($_[0], 'SELECT pg_current_wal_insert_lsn()') }
 
 # How much WAL the server has written since.
-sub bytes_since
+sub bytes_since ($server, $position)
 {
-	my ($server, $position) = @_;
 	return sql($server, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$position')");
 }
 
 # Kinds of records since, but for those of other resource managers.
-sub records_since
+sub records_since ($position, $column)
 {
-	my ($position, $column) = @_;
 	# flushes WAL without a transaction
 	sql($node, 'CHECKPOINT');
 	return sql($node, <<"SQL");
@@ -134,9 +130,8 @@ end_probe($node, $session);
 
 # Stop the session in a slot, and not where it holds what others need.  Returns the position of
 # WAL.
-sub stop_leader
+sub stop_leader ($run, $server)
 {
-	my ($run, $server) = @_;
 	for (1 .. 50)
 	{
 		# it does something else before the first slot, and between two of them
@@ -151,9 +146,8 @@ sub stop_leader
 	die 'the leader was never stopped in a slot';
 }
 
-sub stands_still_ok
+sub stands_still_ok ($name)
 {
-	my ($name) = @_;
 	my $before = '';
 	ok(wait_for(sub {
 			my $now = wal_position($node);
@@ -165,9 +159,8 @@ sub stands_still_ok
 	return;
 }
 
-sub goes_on_ok
+sub goes_on_ok ($name, $run, $server)
 {
-	my ($name, $run, $server) = @_;
 	my $lsn = wal_position($server);
 	kill 'CONT', $run->{pid};
 	ok($server->poll_query_until('postgres', "SELECT pg_current_wal_insert_lsn() > '$lsn'"),

@@ -2,8 +2,6 @@
 # ended, its objects are gone, and changes that others make with ALTER SYSTEM meanwhile stay.  What
 # a failure of the machine leaves, is found and restored.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
@@ -29,27 +27,24 @@ SQL
 }
 my $usual = set_settings();
 
-sub with_delay
+sub with_delay ($value)
 {
-	my ($value) = @_;
 	my $line = $value eq '' ? '' : "commit_delay = '$value'\n";
 	return $usual =~ s/^commit_delay = '7'\n/$line/mr;
 }
 
-sub call
+sub call ($seconds, @arguments)
 {
-	my ($seconds, $arguments) = @_;
 	return "CALL sync_probe.trial('commit_delay', '{0,50}', duration => '$seconds s'"
-	  . join('', map { ", $_" } $arguments // ()) . ')';
+	  . join('', map { ", $_" } @arguments) . ')';
 }
 my $slot = "slot => '1 s'";
 my $loaded = "workload => 'upsert'";
 
 # The value in sessions that begin now, and nothing is left.  No connection is possible for a
 # moment after a crash.
-sub whole_ok
+sub whole_ok ($name, $settings = undef)
 {
-	my ($name, $settings) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my ($value) = ($settings //= $usual) =~ /^commit_delay = '(.*)'$/m;
 	ok(wait_for(
@@ -83,9 +78,8 @@ sub allow_writing
 }
 
 # The postmaster reads no file while it is stopped: the trial must not go on to the next value.
-sub stop_postmaster
+sub stop_postmaster ($session)
 {
-	my ($session) = @_;
 	my $seen = '';
 	my $since = time;
 	kill 'STOP', $node->{_pid};
@@ -100,9 +94,8 @@ sub stop_postmaster
 	return signal_backend($node, 'pg_cancel_backend')->($session);
 }
 
-sub stop_smart
+sub stop_smart ($session)
 {
-	my ($session) = @_;
 	stop_smartly($node, sub {
 		my (undef, $err) = finish_query($session);
 		like($err, qr/cannot go on with the trial now/, 'smart stop: the trial ends');
@@ -119,9 +112,8 @@ sub fast_stop
 	return $node->start;
 }
 
-sub look_beside
+sub look_beside ($session)
 {
-	my ($session) = @_;
 	fails_ok($node, "beside it $_", $_, '55P03', qr/a trial is running.*has been trying values/s)
 	  for call(5), 'SELECT sync_probe.probe()', 'SELECT sync_probe.cleanup()',
 	  pgbench_sql(SMALL_RUN);
@@ -405,9 +397,8 @@ my $broken = $node->data_dir . '/broken.conf';
 my $newer = qr/file ".*" was changed since the server has read it/;
 my $reload = sub { $node->reload };
 
-sub change_file
+sub change_file ($file, $keep_time = 0)
 {
-	my ($file, $keep_time) = @_;
 	my $path = $node->data_dir . '/' . $file;
 	my $modified = (stat $path)[9];
 	sleep 0.1;
@@ -415,9 +406,8 @@ sub change_file
 	return !$keep_time || utime $modified, $modified, $path;
 }
 
-sub restart_with
+sub restart_with ($setting, $value)
 {
-	my ($setting, $value) = @_;
 	$node->append_conf('postgresql.conf', "$setting = $value");
 	return $node->restart;
 }

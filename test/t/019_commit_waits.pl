@@ -1,8 +1,6 @@
 # What commit_waits() sees of real commits: their number, their waits and the parts of
 # these, on a primary, with a synchronous standby, and on the standby.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use JSON::PP;
 use SyncProbeTest;
 
@@ -21,9 +19,8 @@ my $directory = PostgreSQL::Test::Utils::tempdir;
 append_to_file("$directory/$_", "$scripts{$_}\n") for keys %scripts;
 
 # Clients that run a script until the returned function is called.
-sub load_with
+sub load_with ($script)
 {
-	my ($script) = @_;
 	my $log = '';
 	my $count = "SELECT count(*) FROM pg_stat_activity"
 	  . " WHERE application_name = 'load' AND pid <> pg_backend_pid()";
@@ -41,9 +38,8 @@ sub load_with
 }
 
 # The columns of one call, as a hash.  The parts are the wait.
-sub observe
+sub observe ($name, $node, $duration)
 {
-	my ($name, $node, $duration) = @_;
 	my $row = decode_json(
 		sql($node, "SELECT to_json(w) FROM sync_probe.commit_waits('$duration') AS w"));
 	my $sum = 0;
@@ -77,11 +73,10 @@ cmp_ok($row->{wal_busy}, '<=', 1, 'and for at most all of the time');
 # --- a probe beside that load takes its pace, and is gentle
 
 # The columns that say how a probe was made, and its NOTICE.
-sub probe_beside
+sub probe_beside ($settings = '')
 {
-	my ($settings) = @_;
 	my ($status, $out, $err) = $primary->psql('postgres', <<"SQL");
-@{[$settings // '']}
+$settings
 DO \$\$ BEGIN PERFORM FROM sync_probe.probe(duration => '300 ms'); END \$\$;
 SELECT flush_size, round(wal_busy::numeric, 4), (deciding_test = 'saturated') = (wal_busy > 0.5)
 FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1

@@ -1,8 +1,6 @@
 # The page of report_html() in a real browser: what it complains of, what does not fit, what
 # cannot be read, seen, reached by keyboard or printed.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeBrowser;
 use SyncProbeTest;
 
@@ -49,9 +47,8 @@ for (
 
 # Shows a page, and asserts all of the above about it: on screens, and on paper, where nothing can
 # be scrolled.
-sub page_is_fine
+sub page_is_fine ($name, $html)
 {
-	my ($name, $html) = @_;
 	for my $width (1280, 390)
 	{
 		for my $scheme (qw(light dark))

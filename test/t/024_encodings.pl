@@ -1,8 +1,6 @@
 # The history in databases and for clients of other encodings: a report is ASCII, whatever bytes a
 # label has; runs are imported and exported, and bars drawn, with what the encoding has.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 my $node = probe_cluster('history');

@@ -2,8 +2,6 @@
 # META.json that of the release.  All others say the same.  What was released does not change.
 # PGXN's rules for META.json are checked by its own validator, in script/test-packages.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use Digest::SHA;
 use JSON::PP ();
 use SyncProbeRelease;

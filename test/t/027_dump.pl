@@ -1,8 +1,6 @@
 # The history survives pg_dump and restore in every format: all rows, numbers that go on, and
 # workloads of users; into another database, and where the extension is already.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeRelease;
 use SyncProbeTest;
 
@@ -20,9 +18,8 @@ my $objects = installed($node, 'postgres');
 my $folder = PostgreSQL::Test::Utils::tempdir();
 
 # The restored database has what the dumped one had, and works.
-sub database_ok
+sub database_ok ($name)
 {
-	my ($name) = @_;
 	my $database = 'restored';
 	is(join("\n", differences($objects, installed($node, $database))), '',
 		"$name: the objects are the same");

@@ -2,8 +2,6 @@
 # and keeps the rows of users.  From each release; and, since that shows nothing as long as
 # there is one release, to a later version that is made up here.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeRelease;
 use SyncProbeTest;
 
@@ -11,17 +9,15 @@ my $version = default_version();
 my $node = probe_cluster('update', conf => 'wal_level = replica');
 
 # A new database with that version.
-sub create
+sub create ($database, $version)
 {
-	my ($database, $version) = @_;
 	sql($node, "CREATE DATABASE $database");
 	$node->safe_psql($database, "CREATE EXTENSION pg_sync_probe VERSION '$version'");
 	return $database;
 }
 
-sub update
+sub update ($database, $to)
 {
-	my ($database, $to) = @_;
 	return $node->safe_psql($database, "ALTER EXTENSION pg_sync_probe UPDATE TO '$to'");
 }
 

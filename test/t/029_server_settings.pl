@@ -2,8 +2,6 @@
 # (debug_io_direct), how blocks are read (io_method), checksums.
 # What a server does not have is skipped.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use Fcntl qw(:DEFAULT);
 use File::Glob qw(bsd_glob);
 use SyncProbeTest;
@@ -21,9 +19,8 @@ SQL
 
 # Restarts with these lines; or, where the server says that it lacks something, without, and
 # returns what it said.
-sub restart_with
+sub restart_with ($conf, $lacks = undef)
 {
-	my ($conf, $lacks) = @_;
 	my $file = $node->data_dir . '/settings.conf';
 	$node->stop;
 	write_file($file, $conf);
@@ -40,9 +37,8 @@ sub restart_with
 
 # The flags of descriptors that decide how a write gets to the device, of files whose path
 # is like this.
-sub open_flags
+sub open_flags ($pid, $path)
 {
-	my ($pid, $path) = @_;
 	my %seen;
 	for my $descriptor (bsd_glob("/proc/$pid/fd/*"))
 	{
@@ -57,9 +53,8 @@ sub open_flags
 sub octal { return join ' ', map { sprintf '%o', $_ } @_ }
 
 # With which flags a backend has the segment open that it commits to.
-sub flags_of_server
+sub flags_of_server ($session, $method)
 {
-	my ($session, $method) = @_;
 	my %seen;
 	sql($node, "ALTER SYSTEM SET wal_sync_method = $method");
 	$node->reload;
@@ -74,9 +69,8 @@ sub flags_of_server
 }
 
 # All flags that a probe uses, once those of the server are among them.
-sub flags_of_probe
+sub flags_of_probe (@wanted)
 {
-	my (@wanted) = @_;
 	my $session = start_probe($node, "'pg_wal', " . LONG_PROBE);
 	my %seen;
 	wait_for(sub {
@@ -120,9 +114,8 @@ sql($node, 'ALTER SYSTEM RESET wal_sync_method');
 # ------------------------------------------------------------- how blocks are read
 
 # Descriptors of a process on io_uring.
-sub rings
+sub rings ($pid)
 {
-	my ($pid) = @_;
 	return grep { (readlink($_) // '') eq 'anon_inode:[io_uring]' } bsd_glob("/proc/$pid/fd/*");
 }
 

@@ -1,16 +1,13 @@
 # The history survives pg_upgrade, by copy and by link, from every older server on this
 # machine: those of Debian's packages that have headers, or SP_TEST_OLD_BINDIR.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use Cwd ();
 use File::Find qw(find);
 use SyncProbeRelease;
 use SyncProbeTest;
 
-sub answer_of
+sub answer_of (@command)
 {
-	my (@command) = @_;
 	my ($out, $err) = run_command([@command]);
 	return $out;
 }
@@ -38,9 +35,8 @@ my $own = 'SELECT count(label) FROM sync_probe.history()';
 my $along_a_path = defined $ENV{TEMP_CONFIG}
   && slurp_file($ENV{TEMP_CONFIG}) =~ /^extension_control_path\b/m;
 
-sub leave_out_libdir
+sub leave_out_libdir ($control)
 {
-	my ($control) = @_;
 	my $text = slurp_file($control);
 	$text =~ s/^(module_pathname = ')\$libdir\//$1/m or die "no \$libdir in $control";
 	write_file($control, $text);
@@ -49,9 +45,8 @@ sub leave_out_libdir
 
 # Builds the extension for another server, below a folder of its own.  Returns lines with
 # which that server finds it, as script/common.sh does; none if it is told neither way.
-sub conf_of_build
+sub conf_of_build ($node, $old)
 {
-	my ($node, $old) = @_;
 	my $build = PostgreSQL::Test::Utils::tempdir();
 	my @make = ('make', '-s', '-C', $build, "PG_CONFIG=$old/pg_config", 'with_llvm=no');
 	my %made = map { $_ => 1 } qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES);
@@ -77,9 +72,8 @@ sub conf_of_build
 }
 
 # A stopped cluster of the old version with a history.
-sub old_cluster
+sub old_cluster ($old, $name)
 {
-	my ($old, $name) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name, install_path => $old =~ s{/bin$}{}r);
 	# it says where the new server finds the extension
 	local $ENV{TEMP_CONFIG};
@@ -92,9 +86,8 @@ sub old_cluster
 	return ($node, record_history($node, 'postgres'));
 }
 
-sub upgrade_ok
+sub upgrade_ok ($old, $from, $rows, $identifier, $mode)
 {
-	my ($old, $from, $rows, $identifier, $mode) = @_;
 	my $name = $from->name . "_$mode";
 	my $to = PostgreSQL::Test::Cluster->new($name);
 	$to->init(@initdb);

@@ -5,8 +5,6 @@
 # commits, divided by their number.  No probe takes its pace from commit_waits(), for which
 # commit_waits_max_age is 0.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 # With fewer than 1,000 flushes a probe does not ask the statistics.
@@ -33,17 +31,15 @@ my $by_process = sql($primary,
 my @views = ('wal', $by_process ? 'io' : ());
 
 # A session reports to the statistics before it is gone.
-sub wait_for_reports
+sub wait_for_reports ($node)
 {
-	my ($node) = @_;
 	return $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity"
 		  . " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
 	  || die 'sessions do not end';
 }
 
-sub reset_views
+sub reset_views ($node, @names)
 {
-	my ($node, @names) = @_;
 	wait_for_reports($node);
 	return sql($node, 'SELECT ' . join(', ', map { "pg_stat_reset_shared('$_')" } @names));
 }
@@ -51,25 +47,22 @@ sub reset_views
 # Since when the statistics count the WAL that is written now, and how many commits there were.
 my ($position, $commits);
 
-sub count_from
+sub count_from ($node, $from)
 {
-	my ($node, $from) = @_;
 	($position, $commits) = (sql($node, "SELECT $from"), 0);
 	return;
 }
 
-sub commit_rows
+sub commit_rows ($node, $bytes)
 {
-	my ($node, $bytes) = @_;
 	sql($node, "INSERT INTO t VALUES (repeat('x', $bytes));\n" x COMMITS);
 	$commits += COMMITS;
 	wait_for_reports($node);
 	return;
 }
 
-sub reset_and_commit
+sub reset_and_commit ($node, $bytes)
 {
-	my ($node, $bytes) = @_;
 	reset_views($node, @views);
 	count_from($node, 'pg_current_wal_insert_lsn()');
 	return commit_rows($node, $bytes);
@@ -80,9 +73,8 @@ sub mean_wal { return sql($_[0], "SELECT (pg_current_wal_insert_lsn() - '$positi
 
 # What a probe takes for the size of a flush is that of the commits, or 8192 if bytes is undef.
 # unknown: what its NOTICE says to be unknown, why, and what is used instead; none without it.
-sub pace_ok
+sub pace_ok ($name, $node, $bytes, @unknown)
 {
-	my ($name, $node, $bytes, @unknown) = @_;
 	my ($status, $size, $err) = $node->psql('postgres',
 		"SELECT DISTINCT write_size FROM sync_probe.probe(duration => '50 ms')");
 	my $about = $bytes // 8192;

@@ -3,8 +3,6 @@
 # with a session of another release.  It ends at once, the session says what to do, and nothing
 # is left.  A setting is restored also by the other release.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use JSON::PP ();
 use SyncProbeRelease;
 use SyncProbeTest;

@@ -1,8 +1,6 @@
 # Many servers: fleet_run() on nodes of all sorts, what ends it and what is left then, real probes,
 # and what collect_fleet() imports.  Invented nodes: test/tap/fleet_views.sql.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use IO::Select;
 use IO::Socket::INET;
 use SyncProbeTest;
@@ -37,15 +35,13 @@ my $standby = add_standby($north, 'standby');
 my $deaf = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1') or die "no socket: $!";
 
 # A foreign server at north unless the options say otherwise, and a mapping for everybody.
-sub add_node
+sub add_node ($name, $server = {}, $user = {}, $wrapper = 'postgres_fdw')
 {
-	my ($name, $server, $user, $wrapper) = @_;
-	my $list = sub { my %o = @_; join ', ', map { "$_ '$o{$_}'" } keys %o };
-	my $options = $list->(host => $north->host, port => $north->port, dbname => 'postgres',
-		%{ $server // {} });
-	sql($here, "CREATE SERVER \"$name\" FOREIGN DATA WRAPPER @{[ $wrapper // 'postgres_fdw' ]}
+	my $list = sub (%o) { join ', ', map { "$_ '$o{$_}'" } keys %o };
+	my $options = $list->(host => $north->host, port => $north->port, dbname => 'postgres', %$server);
+	sql($here, "CREATE SERVER \"$name\" FOREIGN DATA WRAPPER $wrapper
 		OPTIONS ($options); CREATE USER MAPPING FOR public SERVER \"$name\"
-		OPTIONS (@{[ $list->(user => 'postgres', %{ $user // {} }) ]})");
+		OPTIONS (@{[ $list->(user => 'postgres', %$user) ]})");
 	return;
 }
 
@@ -63,9 +59,8 @@ sql($here, "CREATE ROLE somebody; CREATE SERVER unmapped FOREIGN DATA WRAPPER po
 	CREATE USER MAPPING FOR somebody SERVER unmapped OPTIONS (user 'postgres')");
 
 # fleet_run() returns a row for each of these servers, with a result or an error like that.
-sub rows_ok
+sub rows_ok ($name, $arguments, $expected, $role = undef)
 {
-	my ($name, $arguments, $expected, $role) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my ($out, $err) = run_sql($here, <<"SQL", role => $role);
 SELECT server || '=' || coalesce(result #>> '{}', error) FROM sync_probe.fleet_run($arguments);
@@ -138,9 +133,8 @@ add_node($_) for @many;
 my $running = "SELECT count(*) FROM pg_stat_activity WHERE query ~ 'pass[_]gate'";
 
 # A session in which fleet_run() waits at the gate of that many nodes.
-sub start_fleet
+sub start_fleet ($arguments, $nodes, $setting = undef)
 {
-	my ($arguments, $nodes, $setting) = @_;
 	close_gate($north);
 	my $session = verbose_session($here);
 	query($session, "SELECT FROM \"my \"\"tools\".dblink_connect('mine', 'north')");
@@ -152,9 +146,8 @@ sub start_fleet
 }
 
 # Nothing of it is left, here and there.
-sub ended_ok
+sub ended_ok ($session, $name)
 {
-	my ($session, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	ok($north->poll_query_until('postgres', $running, '0'), "$name: the nodes' part has ended");
 	is((query($session, 'SELECT unnest("my ""tools".dblink_get_connections())'))[0], "mine\n",
@@ -264,9 +257,8 @@ like(sql($here, q{SELECT error FROM sync_probe.probe_fleet('-1 s', servers => '{
 
 # --- collecting
 
-sub collect
+sub collect ($servers)
 {
-	my ($servers) = @_;
 	return sql($here, "SELECT server, imported, remaining, error
 		FROM sync_probe.collect_fleet('{$servers}', 1) ORDER BY server COLLATE \"C\"");
 }

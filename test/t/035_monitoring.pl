@@ -1,8 +1,6 @@
 # The definitions in monitoring/, with the programs that they are for: a Prometheus reads both
 # exporters, which read this cluster; the check for Nagios; pgwatch's statement.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use CPAN::Meta::YAML;
 use HTTP::Tiny;
 use IPC::Cmd 'can_run';
@@ -10,7 +8,7 @@ use IPC::Run;
 use JSON::PP;
 use SyncProbeTest;
 
-my $root = "$FindBin::RealBin/../..";
+my $root = source_directory();
 my $monitoring = "$root/monitoring";
 my $json = JSON::PP->new->utf8->canonical;
 my $directory = PostgreSQL::Test::Utils::tempdir();
@@ -71,9 +69,8 @@ is(sql($node, "SELECT string_agg(DISTINCT k, ' ' ORDER BY k)
 
 # --- Nagios
 
-sub check
+sub check (@arguments)
 {
-	my (@arguments) = @_;
 	my $runs = IPC::Run::run([ "$monitoring/check_sync_probe", '-U', 'monitor', '-d',
 		$node->connstr('postgres'), @arguments ], '>', \my $out, '2>', \my $err);
 	return ($? >> 8) . " $out";
@@ -114,9 +111,8 @@ END { local $?; $_->kill_kill for @programs }
 
 # Starts a program that listens on a free port, and returns what is before the path of its pages.
 my $http = HTTP::Tiny->new(timeout => 60, no_proxy => '127.0.0.1');
-sub start_program
+sub start_program ($name, $ready, $listen, @arguments)
 {
-	my ($name, $ready, $listen, @arguments) = @_;
 	my $address = '127.0.0.1:' . PostgreSQL::Test::Cluster::get_free_port();
 	push @programs, IPC::Run::start([ qw(setpriv --pdeathsig KILL), $name,
 			"$listen=$address", @arguments ], '<', \undef, '>&', "$directory/$name.log");
@@ -126,17 +122,15 @@ sub start_program
 }
 
 # The result of a query of Prometheus, as that prints it.
-sub ask
+sub ask ($address, $path, %form)
 {
-	my ($address, $path, %form) = @_;
 	my $answer = $http->get("http://$address/api/v1/$path?" . $http->www_form_urlencode(\%form));
 	die "$form{query}: $answer->{content}" unless $answer->{success};
 	return $json->decode($answer->{content})->{data};
 }
 
-sub promtool_ok
+sub promtool_ok ($name, $in, @arguments)
 {
-	my ($name, $in, @arguments) = @_;
 	my $runs = IPC::Run::run([ 'promtool', @arguments ], '<', \$in, '>', \my $out, '2>', \my $err);
 	ok($runs && "$out$err" !~ /FAILED/, "promtool: $name") or diag($out, $err);
 	return;

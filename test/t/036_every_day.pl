@@ -1,14 +1,12 @@
 # The jobs of doc/every-day.md, run by a real pg_cron: one minute is its smallest interval.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use SyncProbeTest;
 
 my $conf = cron_conf() or plan skip_all => 'pg_cron is not installed';
 my $node = probe_cluster('every_day', conf => $conf);
 
 # As on the page, but each minute, and with a shorter probe.
-sql($node, slurp_file("$FindBin::RealBin/../../doc/every-day.md") =~ /^```sql\n(.*?)^```/ms);
+sql($node, slurp_file(source_directory() . '/doc/every-day.md') =~ /^```sql\n(.*?)^```/ms);
 sql($node, <<'SQL');
 SELECT sync_probe.commit_waits('100 ms');
 UPDATE sync_probe.commit_wait_results SET duration = '30 s';

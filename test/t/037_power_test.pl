@@ -2,8 +2,6 @@
 # result is that of the blocks in the file, whatever happened to them.  A power cut is what a killed
 # backend is, as far as the file goes; the cut itself is for the laboratory.
 
-use FindBin;
-use lib $FindBin::RealBin;
 use List::Util qw(max);
 use POSIX qw(mkfifo);
 use SyncProbeTest;
@@ -21,11 +19,10 @@ my %file = (pg_wal => "$data/pg_wal/$name", pg_default => "$data/base/$name",
 use constant { BLOCK => 8192, BLOCKS => 128 };
 
 # A session that has shown a number of at least that.
-sub start_test
+sub start_test ($location, $number, $arguments = '')
 {
-	my ($location, $number, $arguments) = @_;
 	my $session = session($node);
-	start_query($session, "CALL sync_probe.power_test('$location'" . ($arguments // '') . ')');
+	start_query($session, "CALL sync_probe.power_test('$location'$arguments)");
 	wait_for(sub {
 		$session->{run}->pump_nb;
 		shown($session->{stderr}) >= $number;
@@ -37,19 +34,16 @@ sub start_test
 sub shown { return ($_[0] =~ /INFO:  sync_probe: (\d+) is durable$/mg)[-1] // 0 }
 
 # Ends a test as a power cut does; returns what the client has seen.
-sub cut
+sub cut ($session)
 {
-	my ($session) = @_;
 	kill_process($node, $session->{pid});
 	my ($out, $err) = finish_query($session);
 	eval { $session->{run}->finish };
 	return shown($err);
 }
 
-sub result
+sub result ($number, $location, $columns = 'durable, lost, damaged')
 {
-	my ($number, $location, $columns) = @_;
-	$columns //= 'durable, lost, damaged';
 	return sql($node, "SELECT $columns FROM sync_probe.power_test_result($number, '$location')");
 }
 
@@ -155,9 +149,8 @@ sub of { return substr($_[0], place($_[1]), BLOCK) }
 sub with { my $new = $now; substr($new, place($_[0]), BLOCK) = $_[1]; return $new }
 
 # A block that its checksum fits, changed from that byte on.
-sub forged
+sub forged ($number, $at, $bytes)
 {
-	my ($number, $at, $bytes) = @_;
 	my $block = of($now, $number);
 	substr($block, $at, length $bytes) = $bytes;
 	my $crc = 0xFFFFFFFF;
@@ -234,7 +227,7 @@ for (
 	[ 'its time', sub { }, qr/NOTICE:  the power test has ended without a power cut/, ", '1 s'" ])
 {
 	my ($end, $do, $says, $arguments) = @$_;
-	$session = start_test('pg_default', 1, $arguments);
+	$session = start_test('pg_default', 1, $arguments // '');
 	$do->($session);
 	like((finish_query($session))[1], $says, "$end: the client is told");
 	eval { $session->quit };

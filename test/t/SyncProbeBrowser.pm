@@ -8,6 +8,7 @@ package SyncProbeBrowser;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Encode ();
 use HTTP::Tiny;
@@ -18,9 +19,8 @@ use PostgreSQL::Test::Utils;
 
 # Nothing if it is not installed.  As it works without its sandbox, which containers often
 # refuse, it must only read pages that the test itself made.
-sub start
+sub start ($class)
 {
-	my ($class) = @_;
 	return unless can_run('chromium') && can_run('chromedriver');
 	my $home = PostgreSQL::Test::Utils::tempdir();
 	my $out = '';
@@ -44,9 +44,8 @@ sub start
 }
 
 # One command; dies with the message of the driver if that refuses it.
-sub call
+sub call ($self, $method, $path, $body = undef)
 {
-	my ($self, $method, $path, $body) = @_;
 	my $answer = $self->{http}->request($method, $self->{url} . $path,
 		defined $body ? { content => encode_json($body) } : {});
 	my $value = eval { decode_json($answer->{content})->{value} };
@@ -55,35 +54,31 @@ sub call
 	return $value;
 }
 
-sub cdp
+sub cdp ($self, $command, $parameters)
 {
-	my ($self, $command, $parameters) = @_;
 	return $self->call('POST', '/goog/cdp/execute', { cmd => $command, params => $parameters });
 }
 
 # The body of a function; what it returns.
-sub script
+sub script ($self, $body, @arguments)
 {
-	my ($self, $body, @arguments) = @_;
 	return $self->call('POST', '/execute/sync', { script => $body, args => \@arguments });
 }
 
 # Width in pixels; scheme (light or dark) and media (screen or print) as the reader has them.
-sub view
+sub view ($self, $width, $scheme, $media = 'screen')
 {
-	my ($self, $width, $scheme, $media) = @_;
 	$self->cdp('Emulation.setDeviceMetricsOverride',
 		{ width => $width, height => 900, deviceScaleFactor => 1, mobile => JSON::PP::false });
-	return $self->cdp('Emulation.setEmulatedMedia', { media => $media // 'screen',
+	return $self->cdp('Emulation.setEmulatedMedia', { media => $media,
 		features => [ { name => 'prefers-color-scheme', value => $scheme // 'light' } ] });
 }
 
 sub open_page { return $_[0]->call('POST', '/url', { url => "file://$_[1]" }) }
 
 # Complaints of a check in page_checks.js about the page that is open.
-sub check
+sub check ($self, $name, @arguments)
 {
-	my ($self, $name, @arguments) = @_;
 	$self->{checks} //= slurp_file(__FILE__ =~ s/SyncProbeBrowser\.pm$/page_checks.js/r);
 	# bytes, as TAP is written
 	return map { Encode::encode_utf8($_) }
@@ -91,17 +86,15 @@ sub check
 }
 
 # What the page or the browser has complained of since the last call.
-sub console
+sub console ($self)
 {
-	my ($self) = @_;
 	return map { "$_->{level} $_->{message}" } grep { $_->{level} =~ /^(?:SEVERE|WARNING)$/ }
 	  @{ $self->call('POST', '/se/log', { type => 'browser' }) };
 }
 
 # Also if the test dies, but not later than in END: a browser would stay behind.
-sub DESTROY
+sub DESTROY ($self)
 {
-	my ($self) = @_;
 	local ($@, $?);
 	eval { $self->call('DELETE', '') };
 	eval { $self->{driver}->kill_kill };

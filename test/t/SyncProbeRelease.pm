@@ -6,13 +6,12 @@
 package SyncProbeRelease;
 
 use Exporter 'import';
-use FindBin;
 use SyncProbeTest;
 
 our @EXPORT = qw(source_file default_version kept_versions extension_folder record_history
   history_of has_history_ok installed differences);
 
-my $root = "$FindBin::RealBin/../..";
+my $root = source_directory();
 
 sub source_file { return "$root/$_[0]" }
 
@@ -28,9 +27,8 @@ sub kept_versions { return map { /--(.*)\.sql$/ } glob("$root/src/sql/releases/*
 
 # Where the server finds the scripts of the extension.  Debian's servers up to 17 look below
 # extension_destdir, later ones along a path; others only in their own folder.
-sub extension_folder
+sub extension_folder ($node)
 {
-	my ($node) = @_;
 	chomp(my $own = qx(pg_config --sharedir));
 	my @folders = map { "$_/extension" } split /\n/, sql($node, <<"SQL");
 SELECT current_setting('extension_destdir', true) || '$own'
@@ -44,9 +42,8 @@ SQL
 # ----------------------------------------------------------------- rows of every table
 
 # Rows in all tables, returned as history_of() does.
-sub record_history
+sub record_history ($node, $database)
 {
-	my ($node, $database) = @_;
 	$node->safe_psql($database, <<'SQL');
 SET client_min_messages = warning;
 SELECT FROM sync_probe.commit_waits('100 ms');
@@ -69,9 +66,8 @@ SQL
 
 # The rows of users in every table, and where the sequences stand, as text, a hash.  Columns that
 # a later version has are left out.
-sub history_of
+sub history_of ($node, $database, @later)
 {
-	my ($node, $database, @later) = @_;
 	my $without = join '', map { " - '$_'" } 'log_cnt', @later;
 	my @tables = split /\n/, $node->safe_psql($database, <<'SQL');
 SELECT t::regclass || ' ' || c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c)
@@ -85,9 +81,8 @@ SQL
 
 # A database has these rows of another, but for columns that a later version has, and goes on:
 # further runs, a report of all.
-sub has_history_ok
+sub has_history_ok ($node, $database, $name, $rows, @later)
 {
-	my ($node, $database, $name, $rows, @later) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my %here = history_of($node, $database, @later);
 	is($here{$_}, $rows->{$_}, "$name: $_") for sort keys %$rows;
@@ -106,9 +101,8 @@ SQL
 
 # What the extension has in a database, one text for each: its objects as pg_dump shows the members
 # of an extension where it prepares an upgrade, its tables for pg_dump, and its own rows.
-sub installed
+sub installed ($node, $database)
 {
-	my ($node, $database) = @_;
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/members';
 	$node->command_ok([ 'pg_dump', '--binary-upgrade', '--schema-only', '-f', $file, $database ],
 		"$database: pg_dump of the members");
@@ -131,9 +125,8 @@ SQL
 }
 
 # The first line of each text that only one of two lists has, with a sign for which.
-sub differences
+sub differences ($one, $other)
 {
-	my ($one, $other) = @_;
 	my %texts;
 	$texts{$_}-- for @$one;
 	$texts{$_}++ for @$other;

@@ -10,6 +10,7 @@ package SyncProbeTest;
 
 use strict;
 use warnings;
+use experimental 'signatures';
 
 use Cwd qw(realpath);
 use Exporter ();
@@ -25,10 +26,10 @@ use Time::HiRes qw(sleep);
 use sigtrap qw(die TERM);
 
 our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
-	sleep probe_cluster cron_conf write_file build_directory add_standby add_tablespace
-	has_other_strings prepared_filesystems sql messages run_sql reload_with session verbose_session
-	start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
-	wait_active wait_running probe_files server_processes pgbench_children
+	sleep probe_cluster cron_conf write_file source_directory build_directory add_standby
+	add_tablespace has_other_strings prepared_filesystems sql messages run_sql reload_with session
+	verbose_session start_query finish_query query start_probe pause_probe end_probe wait_for
+	wait_phase wait_active wait_running probe_files server_processes pgbench_children
 	pgbench_sql workload_call workload_schemas let_runs_count leftovers nothing_left
 	start_trial restored_ok auto_settings descriptors signal_backend signal_client
 	kill_process kill_postmaster stop_smartly client_told_ok seed_random fails_ok
@@ -40,15 +41,16 @@ sub import
 {
 	strict->import;
 	warnings->import;
+	experimental->import('signatures');
 	goto &Exporter::import;
 }
 
+# Where the sources of the extension are.
+sub source_directory { return realpath(dirname(__FILE__) . '/../..') }
+
 # Where make has built the libraries of tests.  The server's makefiles up to 15 say it
 # itself, later ones the tmp_check in it.
-sub build_directory
-{
-	return $ENV{TESTDIR} // dirname($ENV{TESTDATADIR});
-}
+sub build_directory { return $ENV{TESTDIR} // dirname($ENV{TESTDATADIR}) }
 
 # Longer than any test waits; always ended from outside.
 use constant LONG_PROBE => "duration => '300 s', stop_early => false, record => false";
@@ -80,9 +82,8 @@ sub open_gate { return unlink $_[0]->data_dir . '/gate' }
 # A started cluster with the extension in database postgres.  Segments of 1 MB
 # keep the writing of files short; conf is appended to postgresql.conf; faults is the file that
 # tells test/fault/fail_calls.c in its server what to do.
-sub probe_cluster
+sub probe_cluster ($name, %opt)
 {
-	my ($name, %opt) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
 	my $segment = $opt{segment_size} // 1;
 
@@ -102,9 +103,8 @@ sub probe_cluster
 }
 
 # A started standby that streams from the server; conf is appended to its postgresql.conf.
-sub add_standby
+sub add_standby ($node, $name, $conf = undef)
 {
-	my ($node, $name, $conf) = @_;
 	my $standby = PostgreSQL::Test::Cluster->new($name);
 	$node->backup($name);
 	$standby->init_from_backup($node, $name, has_streaming => 1);
@@ -114,9 +114,8 @@ sub add_standby
 }
 
 # Overwrites a file.
-sub write_file
+sub write_file ($path, @content)
 {
-	my ($path, @content) = @_;
 	open my $file, '>:raw', $path or die "$path: $!";
 	print $file @content;
 	close $file or die "$path: $!";
@@ -124,34 +123,26 @@ sub write_file
 }
 
 # Creates a tablespace in a new directory (or the given one), and returns that.
-sub add_tablespace
+sub add_tablespace ($node, $name, $directory = PostgreSQL::Test::Utils::tempdir())
 {
-	my ($node, $name, $directory) = @_;
-	$directory //= PostgreSQL::Test::Utils::tempdir();
 	sql($node, "CREATE TABLESPACE $name LOCATION '$directory'");
 	return $directory;
 }
 
 # The output of statements, of which none may fail.  Nothing below a warning is said.
-sub sql
+sub sql ($node, $sql, %opt)
 {
-	my ($node, $sql, %opt) = @_;
 	local $ENV{PGOPTIONS} = '-c client_min_messages=warning';
 	return $node->safe_psql('postgres', $sql, %opt);
 }
 
 # What psql says of statements.
-sub messages
-{
-	my ($node, $sql, %opt) = @_;
-	return ($node->psql('postgres', $sql, %opt))[2];
-}
+sub messages ($node, $sql, %opt) { return ($node->psql('postgres', $sql, %opt))[2] }
 
 # Output and messages of statements in a session of their own: SQLSTATEs, and nothing below a
 # warning.  Optional: database, role.
-sub run_sql
+sub run_sql ($node, $sql, %opt)
 {
-	my ($node, $sql, %opt) = @_;
 	my (undef, $out, $err) = $node->psql($opt{database} // 'postgres',
 		"\\set VERBOSITY verbose\nSET client_min_messages = warning;\n$sql",
 		extra_params => [ $opt{role} ? ('-U', $opt{role}) : () ]);
@@ -159,9 +150,8 @@ sub run_sql
 }
 
 # New sessions of the server have that value when this returns.
-sub reload_with
+sub reload_with ($node, $setting, $value)
 {
-	my ($node, $setting, $value) = @_;
 	$node->append_conf('postgresql.conf', "$setting = $value");
 	$node->reload;
 	$value =~ s/^'(.*)'$/$1/;
@@ -171,9 +161,8 @@ sub reload_with
 }
 
 # Can strings be read in another way than the standard's?  PostgreSQL 19 refuses that.
-sub has_other_strings
+sub has_other_strings ($node)
 {
-	my ($node) = @_;
 	my ($status, undef, $err) = $node->psql('postgres',
 		"\\set VERBOSITY sqlstate\nSET standard_conforming_strings = off", on_error_stop => 1);
 
@@ -183,35 +172,31 @@ sub has_other_strings
 
 # File systems that script/filesystems.sh has prepared, by name, of these variables
 # ("ext4=/path xfs=/path ...").
-sub prepared_filesystems
+sub prepared_filesystems (@variables)
 {
-	my (@variables) = @_;
 	return map { split /=/, $_, 2 } map { split ' ', $ENV{$_} // '' } @variables;
 }
 
 # ------------------------------------------------------------------- sessions
 
-sub session
+sub session ($node, $database = 'postgres')
 {
-	my ($node, $database) = @_;
-	my $session = $node->background_psql($database // 'postgres', on_error_stop => 0);
+	my $session = $node->background_psql($database, on_error_stop => 0);
 	$session->{pid} = $session->query('SELECT pg_backend_pid()');
 	return $session;
 }
 
 # A session that shows SQLSTATEs, and nothing below a warning.
-sub verbose_session
+sub verbose_session ($node)
 {
-	my ($node) = @_;
 	my $session = session($node);
 	query($session, "\\set VERBOSITY verbose\nSET client_min_messages = warning");
 	return $session;
 }
 
 # Sends SQL and does not wait for its end.
-sub start_query
+sub start_query ($session, $sql)
 {
-	my ($session, $sql) = @_;
 	$session->{stdout} = $session->{stderr} = '';
 	$session->{stdin} .= "$sql;\n\\echo query ended\n\\warn query ended\n";
 	$session->{run}->pump_nb;
@@ -219,18 +204,16 @@ sub start_query
 }
 
 # The end of a line may arrive after the line.
-sub query_has_ended
+sub query_has_ended ($session)
 {
-	my ($session) = @_;
 	$session->{run}->pump_nb if $session->{run}->pumpable;
 	return 1 if !$session->{run}->pumpable;
 	return $session->{stdout} =~ /query ended\n/ && $session->{stderr} =~ /query ended\n/;
 }
 
 # Waits until the query is over, or psql is; returns its output and messages.
-sub finish_query
+sub finish_query ($session)
 {
-	my ($session) = @_;
 	$session->{run}->pump until query_has_ended($session);
 	my ($out, $err) = ($session->{stdout}, $session->{stderr});
 	$session->{stdout} = $session->{stderr} = '';
@@ -238,17 +221,15 @@ sub finish_query
 	return ($out, $err);
 }
 
-sub query
+sub query ($session, $sql)
 {
-	my ($session, $sql) = @_;
 	start_query($session, $sql);
 	return finish_query($session);
 }
 
 # A session that is measuring now; arguments as of sync_probe.probe().
-sub start_probe
+sub start_probe ($node, $arguments)
 {
-	my ($node, $arguments) = @_;
 	my $session = session($node);
 	start_query($session, "SELECT FROM sync_probe.probe($arguments)");
 	wait_phase($node, $session, 'measuring');
@@ -260,9 +241,8 @@ sub start_probe
 # lock, which others then wait for: so it is seen to measure first, and the query that tells
 # whether it still did is given up after a while.  On a slow machine a probe may be over before
 # it can be stopped: then a longer one is started.
-sub pause_probe
+sub pause_probe ($node, $session, $arguments)
 {
-	my ($node, $session, $arguments) = @_;
 	my $phase = "SELECT phase FROM sync_probe.running WHERE pid = $session->{pid}";
 	for my $seconds (1, 5, 25, 125)
 	{
@@ -284,17 +264,15 @@ sub pause_probe
 
 # Advice rests on runs of enough rounds at the cluster's own pace; the short ones of
 # tests have neither.
-sub let_runs_count
+sub let_runs_count ($node)
 {
-	my ($node) = @_;
 	return sql($node,
 		"UPDATE sync_probe.runs SET usable_for_advice = true WHERE suite <> 'pg_test_fsync'");
 }
 
 # Cancel it, and say what it said.
-sub end_probe
+sub end_probe ($node, $session)
 {
-	my ($node, $session) = @_;
 	sql($node, "SELECT pg_cancel_backend($session->{pid})");
 	my ($out, $err) = finish_query($session);
 	$session->quit;
@@ -304,9 +282,8 @@ sub end_probe
 # A workload is run by a function or a procedure; both take the same arguments.
 sub pgbench_sql { return "SELECT transactions FROM sync_probe.pgbench($_[0])" }
 
-sub workload_call
+sub workload_call ($kind, $arguments)
 {
-	my ($kind, $arguments) = @_;
 	return $kind eq 'function' ? pgbench_sql($arguments)
 	  : "CALL sync_probe.run_workload($arguments)";
 }
@@ -314,9 +291,8 @@ sub workload_call
 # ---------------------------------------------------------------------- waiting
 
 # Until the code returns true; false when that never happened.
-sub wait_for
+sub wait_for ($code)
 {
-	my ($code) = @_;
 	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
 	until ($code->())
 	{
@@ -326,9 +302,8 @@ sub wait_for
 	return 1;
 }
 
-sub wait_phase
+sub wait_phase ($node, $session, $phase)
 {
-	my ($node, $session, $phase) = @_;
 	$node->poll_query_until('postgres',
 		"SELECT count(*) = 1 FROM sync_probe.running WHERE pid = $session->{pid} AND phase = '$phase'")
 	  or die "the probe never came to '$phase'";
@@ -336,9 +311,8 @@ sub wait_phase
 }
 
 # Until the server executes the statement that the session has sent.
-sub wait_active
+sub wait_active ($node, $session)
 {
-	my ($node, $session) = @_;
 	$node->poll_query_until('postgres',
 		"SELECT state = 'active' FROM pg_stat_activity WHERE pid = $session->{pid}")
 	  or die 'no statement is executed';
@@ -346,9 +320,8 @@ sub wait_active
 }
 
 # Until pgbench runs for that session, or is in another phase, with so many clients connected.
-sub wait_running
+sub wait_running ($node, $session, $clients, $phase = undef)
 {
-	my ($node, $session, $clients, $phase) = @_;
 	wait_phase($node, $session, $phase // 'running');
 	$node->poll_query_until('postgres', <<"SQL") or die 'the clients of pgbench never came';
 SELECT count(*) >= $clients FROM pg_stat_activity
@@ -358,9 +331,8 @@ SQL
 }
 
 # Zombies count as dead.
-sub pid_alive
+sub pid_alive ($pid)
 {
-	my ($pid) = @_;
 	open my $status, '<', "/proc/$pid/stat" or return 0;
 	my $line = <$status> // return 0;
 	return $line !~ /\) Z/;
@@ -369,9 +341,8 @@ sub pid_alive
 # ------------------------------------------------------------------- leftovers
 
 # Whatever has our name in it, in every place where a probe writes.
-sub probe_files
+sub probe_files ($node)
 {
-	my ($node) = @_;
 	my $data = $node->data_dir;
 	return grep { /sync_probe\./ }
 	  map { bsd_glob("$_/*") } map { $_, "$_/pgsql_tmp" } "$data/pg_wal", "$data/base",
@@ -380,9 +351,8 @@ sub probe_files
 
 # Processes with a command line like this that work in the data directory, also those whose
 # backend or postmaster is gone.  Zombies have no command line.
-sub server_processes
+sub server_processes ($node, $like)
 {
-	my ($node, $like) = @_;
 	my $data = realpath($node->data_dir);
 	return grep {
 		my $command = '';
@@ -400,25 +370,22 @@ sub pgbench_children { return server_processes($_[0], qr/^[^\0]*\bpgbench\0/) }
 sub trial_watchdogs { return server_processes($_[0], qr/pg_sync_probe trial/) }
 
 # Schemas that are called as those of workloads, in one database.
-sub workload_schemas
+sub workload_schemas ($node, $database = 'postgres')
 {
-	my ($node, $database) = @_;
-	return $node->safe_psql($database // 'postgres',
+	return $node->safe_psql($database,
 		"SELECT nspname FROM pg_namespace WHERE nspname ~ '^sync_probe_workload_' ORDER BY 1");
 }
 
 # The settings in postgresql.auto.conf.  ALTER SYSTEM drops comments, and moves lines.
-sub auto_settings
+sub auto_settings ($node)
 {
-	my ($node) = @_;
 	return join "\n",
 	  sort grep { /^[^#]/ } split /\n/, slurp_file($node->data_dir . '/postgresql.auto.conf');
 }
 
 # A session whose trial has a value like this in place now, and the process ID of its watchdog.
-sub start_trial
+sub start_trial ($node, $call, $value)
 {
-	my ($node, $call, $value) = @_;
 	my $session = session($node);
 	my $auto = $node->data_dir . '/postgresql.auto.conf';
 	start_query($session, $call);
@@ -429,9 +396,8 @@ sub start_trial
 }
 
 # After a trial the settings are these again, and nothing is left of it.
-sub restored_ok
+sub restored_ok ($node, $name, $before)
 {
-	my ($node, $name, $before) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	ok(wait_for(sub { auto_settings($node) eq $before }), "$name: the settings are as before")
 	  or diag($before, "\n", auto_settings($node));
@@ -441,9 +407,8 @@ sub restored_ok
 
 # All traces of a probe, trial or workload in the cluster, as text; empty when there are
 # none.  Schemas: those of database postgres.
-sub leftovers
+sub leftovers ($node)
 {
-	my ($node) = @_;
 	my $seen = sql($node, <<'SQL');
 SELECT 'lock ' || l::text FROM pg_locks l WHERE locktype = 'advisory' AND database = 0
 UNION ALL SELECT 'running ' || r::text FROM sync_probe.running r
@@ -459,9 +424,8 @@ SQL
 }
 
 # A session of a run that was given up may still be dropping: poll for it.
-sub nothing_left
+sub nothing_left ($node, $name)
 {
-	my ($node, $name) = @_;
 	my $left;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	ok(wait_for(sub { ($left = leftovers($node)) eq '' }), "$name: nothing is left") or diag($left);
@@ -471,9 +435,8 @@ sub nothing_left
 # Descriptors of a process on files of a probe, also on removed ones, on the
 # directories that they are in, and on counters: the server itself holds none of
 # those open.
-sub descriptors
+sub descriptors ($pid)
 {
-	my ($pid) = @_;
 	my @links = bsd_glob("/proc/$pid/fd/*");
 	die "cannot see the descriptors of process $pid" unless @links;
 	return join "\n", grep { m{sync_probe\.|/(pg_wal|pgsql_tmp)$|^/sys/} } map { readlink($_)
@@ -483,22 +446,12 @@ sub descriptors
 # --------------------------------------------------------- what ends a statement
 
 # Each of these makes a function that takes the session to be ended.
-sub signal_backend
-{
-	my ($node, $function) = @_;
-	return sub { sql($node, "SELECT $function($_[0]{pid})") };
-}
-
-sub signal_client
-{
-	my ($signal) = @_;
-	return sub { shift->{run}->signal($signal) };
-}
+sub signal_backend ($node, $function) { return sub { sql($node, "SELECT $function($_[0]{pid})") } }
+sub signal_client ($signal) { return sub { shift->{run}->signal($signal) } }
 
 # Kills a process of the server as the kernel would do it; the server restarts itself.
-sub kill_process
+sub kill_process ($node, $pid)
 {
-	my ($node, $pid) = @_;
 	my $offset = -s $node->logfile;
 	kill 'KILL', $pid;
 	$node->wait_for_log(qr/database system is ready to accept connections/, $offset);
@@ -506,9 +459,8 @@ sub kill_process
 }
 
 # Kills the postmaster, and starts the server again when its processes are gone, which notice that.
-sub kill_postmaster
+sub kill_postmaster ($node)
 {
-	my ($node) = @_;
 	$node->kill9;
 	wait_for(sub { !server_processes($node, qr/./) })
 	  or die 'a process of a server without a postmaster lives on';
@@ -520,9 +472,8 @@ sub kill_postmaster
 }
 
 # A smart shutdown waits for its sessions: what they do meanwhile, and then they have to end.
-sub stop_smartly
+sub stop_smartly ($node, $meanwhile)
 {
-	my ($node, $meanwhile) = @_;
 	my $pid_file = $node->data_dir . '/postmaster.pid';
 	system_or_bail('pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-W', 'stop');
 	wait_for(sub { slurp_file($pid_file) =~ /^stopping\s*\Z/m }) or die 'no smart shutdown begins';
@@ -534,9 +485,8 @@ sub stop_smartly
 
 # The client got a message like this; "the client is lost" is in the server's log
 # instead, with the process ID of the session.
-sub client_told_ok
+sub client_told_ok ($node, $session, $name, $says, @messages)
 {
-	my ($node, $session, $name, $says, @messages) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	if ($says ne CLIENT_LOST)
 	{
@@ -560,9 +510,8 @@ sub seed_random
 # -------------------------------------------------------------------------- tests
 
 # The statement fails with this SQLSTATE and with messages like all of these.
-sub fails_ok
+sub fails_ok ($node, $name, $sql, $sqlstate, @messages)
 {
-	my ($node, $name, $sql, $sqlstate, @messages) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my (undef, $err) = run_sql($node, $sql);
 	like($err, qr/ERROR:  $sqlstate: /, "$name: $sqlstate");
@@ -571,19 +520,17 @@ sub fails_ok
 }
 
 # It fails so, and nothing is left.
-sub fails_whole_ok
+sub fails_whole_ok ($node, $name, @refused)
 {
-	my ($node, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	fails_ok(@_);
+	fails_ok($node, $name, @refused);
 	nothing_left($node, $name);
 	return;
 }
 
 # A short probe returns its rows, and measured something.
-sub works_ok
+sub works_ok ($node, $name, $arguments)
 {
-	my ($node, $name, $arguments) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	$arguments .= ', record => false' unless $arguments =~ /record =>/;
 	my ($status, $out, $err) = $node->psql('postgres',
@@ -606,9 +553,8 @@ sub end_tests
 }
 
 # Nothing in the server's log that only a bug could put there.
-sub log_ok
+sub log_ok ($node)
 {
-	my ($node) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my @bad = grep { !/LOG:  statement: / && /PANIC:|TRAP:|terminated by signal (?!9\b)
 		|resource\ was\ not\ closed|leak(ed)?:?\ |you\ don't\ own\ a\ lock|XX000/x }
