@@ -2,9 +2,8 @@
 -- sql_bench
 --
 -- The operations of MySQL's sql-bench in PostgreSQL's SQL, each a row of sync_probe.workloads.
--- Names and iterations are those of a report on ufs and zfs, to be compared with ours.
---
--- An iteration is one run of the script, and one statement of sql-bench, even if it takes several
+-- Names and iterations are those of a report on ufs and zfs, to be compared with ours.  An
+-- iteration is one run of the script, and one statement of sql-bench, even if it takes several
 -- here.  The data is generated, in the sizes of the original data; a comment above an operation
 -- says what else differs.  pgbench runs one client with -D iteration=0, and the script counts.
 -- Operations that use up their objects run at most as often as given here.
@@ -24,10 +23,9 @@ tables (name, rows, key, columns, chars) AS (VALUES
 ('compound_class', 139, 1, 'fare_class, night', 7),
 ('fare', 534, 1, 'fare_code, from_airport, to_airport, fare_class, restrict_code, one_way_cost', 2),
 ('flight', 579, 1, 'flight_code, from_airport, to_airport, airline_code, aircraft_code, stops', 8),
-('flight_class', 2895, 2, 'flight_code, fare_class', 0),
-('flight_fare', 2895, 2, 'flight_code, fare_code', 0),
+('flight_class', 2895, 2, 'flight_code, fare_class', 0), ('day_name', 7, 1, 'day_code', 1),
+('flight_fare', 2895, 2, 'flight_code, fare_code', 0), ('month_name', 12, 1, 'month_number', 1),
 ('flight_day', 385, 2, 'day_mask, day_code', 1),
-('day_name', 7, 1, 'day_code', 1), ('month_name', 12, 1, 'month_number', 1),
 ('restrict_carrier', 605, 2, 'restrict_code, airline_code', 0)
 UNION ALL SELECT split_part(t, ' ', 1), 0, 1, 'code', split_part(t, ' ', 2)::int
 FROM unnest('{class_of_service 2, code_description 1, connect_leg 2, dual_carrier 4, fconnection 8,
@@ -157,12 +155,11 @@ $$INSERT INTO tenk1 VALUES (:iteration, :iteration, 0, 2, 0, 10, 50, 688, 1950, 
 ('delete_big', '{wisconsin, tenk1, all}', 1, '', 'DELETE FROM bprime WHERE unique2 >= :rows / 10'),
 
 ('select_big', '{keys, rows}', 70, 'Select by parts of a key, and by a column without one',
-$$SELECT idn FROM bench WHERE region = :round % 7
-| SELECT idn FROM bench WHERE region = :round % 7 AND idn = :round
-| SELECT idn FROM bench WHERE region = :round % 7 AND rev_idn = :round
-| SELECT idn FROM bench WHERE region = :round % 7 AND grp = :round * 11 % 100
-| SELECT idn FROM bench WHERE region BETWEEN 1 AND 4 AND grp = :round * 11 % 100
-| SELECT idn FROM bench WHERE grp = :round * 11 % 100$$),
+ (SELECT string_agg('SELECT idn FROM bench WHERE ' || condition, ' | ')
+  FROM unnest('{region = :round % 7, region = :round % 7 AND idn = :round,
+      region = :round % 7 AND rev_idn = :round, region = :round % 7 AND grp = :round * 11 % 100,
+      region BETWEEN 1 AND 4 AND grp = :round * 11 % 100,
+      grp = :round * 11 % 100}'::text[]) AS condition)),
 ('select_range', '{keys, rows}', 410, 'Select by a hundred alternatives',
  (SELECT format(E'SELECT * FROM bench WHERE region = :round %% 7 AND grp IN (\n%s)'
                 ' | SELECT * FROM bench WHERE region = :round %% 7 AND (\n%s)',
@@ -175,10 +172,9 @@ $$SELECT min(region) FROM bench | SELECT max(region) FROM bench
 | SELECT max(idn) FROM bench WHERE region = :round % 6 AND grp = :round * 3 % 100
 | SELECT max(region) FROM bench WHERE region < :round % 6$$),
 ('count_on_key', '{keys, rows}', 50000, 'Count by parts of a key',
-$$SELECT count(*) FROM bench WHERE region = :round % 6
-| SELECT count(*) FROM bench WHERE region = :round % 6 AND grp = :round * 3 % 100
-| SELECT count(*) FROM bench WHERE region > :round % 6
-| SELECT count(*) FROM bench WHERE region = :round % 6 AND grp > :round * 3 % 100$$),
+ (SELECT string_agg('SELECT count(*) FROM bench WHERE region ' || condition, ' | ')
+  FROM unnest('{= :round % 6, = :round % 6 AND grp = :round * 3 % 100, > :round % 6,
+      = :round % 6 AND grp > :round * 3 % 100}'::text[]) AS condition)),
 
 ('select_simple_join', '{atis, atis rows}', 500, 'Join two tables of ATIS',
 $$SELECT * FROM city JOIN state USING (state_code) WHERE city_code = 7
@@ -249,7 +245,6 @@ SELECT workload, 'sql_bench', coalesce(nullif(description, ''), script),
        transactions, 'simple', workload LIKE 'connect%'
 FROM operations, LATERAL (
     SELECT count(*), string_agg(format(E'\\%sif :which = %s\n%s;\n', CASE WHEN n > 1 THEN 'el' END,
-                                       n - 1, statement), '')
-    FROM string_to_table(replace(script, E'\n| ', ' | '), ' | ') WITH ORDINALITY s (statement, n))
-        t (count, turns)
+                                       n - 1, query), '')
+    FROM regexp_split_to_table(script, E'\\s[|] ') WITH ORDINALITY s (query, n)) t (count, turns)
 $sql_bench$;
