@@ -2,7 +2,6 @@
 -- Shares as bars.  test/t/024_encodings.pl has databases and clients of other encodings.
 --
 \ir include/begin.sql
-SELECT * FROM no_plan();
 
 CREATE FUNCTION pg_temp.bars(encoding text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN

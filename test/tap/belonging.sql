@@ -1,7 +1,7 @@
 -- What belongs to a run goes with it, without foreign keys.
 
+\set tests 13
 \ir include/begin.sql
-SELECT plan(13);
 
 SELECT is_empty($$SELECT conrelid::regclass, conname FROM pg_constraint
                   WHERE contype = 'f'

@@ -2,12 +2,12 @@
 -- What commit_waits() and the suite commit refuse and record, and the pace that a probe takes
 -- from commit_waits().  Real commits: test/t/017_commit_suite.pl and 019_commit_waits.pl.
 --
+\set tests 40
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;
 -- what the cluster does must not matter
 SET LOCAL pg_sync_probe.commit_waits_max_age = 0;
 SET LOCAL client_min_messages = warning;
-SELECT plan(40);
 
 -- Nothing here gets as far as starting a worker.
 SELECT throws_ok(statement, state,

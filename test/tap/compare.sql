@@ -40,8 +40,6 @@ SELECT pg_temp.record('{"label": "twice"}', '{"entries": [22,2,4,6,8,10,12,14,16
 CREATE TEMP VIEW got AS SELECT * FROM sync_probe.compare((SELECT array_agg(run_id ORDER BY run_id)
                                                           FROM sync_probe.runs));
 
-SELECT no_plan();
-
 SELECT results_eq(
     $$SELECT test_case, run, value_us, ratio, ratio_low, ratio_high, statistic FROM got$$,
     format($$VALUES ('fdatasync', 'run %1$s', 6::float8, 1::float8, NULL::float8, NULL::float8,

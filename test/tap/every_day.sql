@@ -2,13 +2,13 @@
 -- Hours of results of commit_waits(), the pace that a probe takes from the busiest, and what
 -- delete_history() deletes.  Jobs of pg_cron: test/t/036_every_day.pl.
 --
+\set tests 10
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;
 DELETE FROM sync_probe.workload_results;
 \ir include/stage.sql
 SET LOCAL client_min_messages = warning;
 SET LOCAL pg_sync_probe.commit_waits_max_age = 0;
-SELECT plan(10);
 
 -- A result of half a minute; it begins as many minutes after the hour as there are results.
 CREATE FUNCTION pg_temp.sample(hours_ago integer, changes text) RETURNS void LANGUAGE sql AS $$

@@ -3,7 +3,6 @@
 --
 \ir include/begin.sql
 \ir include/stage.sql
-SELECT no_plan();
 
 -- one with all kinds of values, one with as few as may be
 SELECT pg_temp.record_run('{"label": "all", "host": "wéb \"1\"\n",

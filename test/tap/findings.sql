@@ -7,7 +7,6 @@
 --
 \ir include/begin.sql
 \ir include/stage.sql
-SELECT no_plan();
 
 -- Everything that was found, for what must hold of any of it.
 CREATE TEMP TABLE found (name text, location name, severity text, code text, message text,

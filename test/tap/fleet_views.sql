@@ -5,7 +5,6 @@
 \ir include/begin.sql
 \ir include/stage.sql
 SET LOCAL TimeZone = 'UTC';
-SELECT no_plan();
 
 -- An imported run of a node with that host, with an NVMe disk, unless differences say otherwise.
 -- The interval of its median is from us - 1 to us + 1.

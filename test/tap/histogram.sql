@@ -1,6 +1,7 @@
 --
 -- What sync_probe.latency_histogram makes of recorded buckets.
 --
+\set tests 8
 \ir include/begin.sql
 
 INSERT INTO sync_probe.runs (run_id, location, suite)
@@ -13,7 +14,6 @@ INSERT INTO sync_probe_internal.samples (run_id, ordinal, bucket_lower_us, bucke
     (1001, 1, '{131.072, 133.12, 145.408, 147.456, 262.144}', '{1, 2, 3, 10, 4}'),
     (1001, 2, '{0.001, 0.127, 0.128}', '{5, 5, 10}');
 
-SELECT plan(8);
 SELECT results_eq(
     'SELECT lower_us, upper_us, ops, length(bar) FROM sync_probe.latency_histogram '
         'WHERE ordinal = 1',

@@ -3,7 +3,6 @@
 -- advice or finding rests on them.
 --
 \ir include/begin.sql
-SELECT no_plan();
 
 -- each file behind a line with its name, which begins with a form feed
 \cd test/fixtures/pg_test_fsync

@@ -4,7 +4,6 @@
 \ir include/begin.sql
 \ir include/stage.sql
 SET LOCAL timezone = 'UTC';
-SELECT no_plan();
 
 -- 300 GB x 5,000 cycles at 3 MB a second are some 15 years, 240 GB x 3,000 some 7; next to nothing
 -- is written, and very much

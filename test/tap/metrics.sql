@@ -4,7 +4,6 @@
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;
 \ir include/stage.sql
-SELECT no_plan();
 
 -- pg_default shares the file system of pg_wal, and so has no advice of its own.
 DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');

@@ -1,6 +1,7 @@
 -- A package brings a new library, and the SQL is of an earlier version until ALTER EXTENSION
 -- UPDATE.  Tables that are not as the library expects give an error.
 
+\set tests 12
 \ir include/begin.sql
 
 -- A table that lacks a column of the library's version: the error names both.
@@ -39,8 +40,6 @@ INSERT INTO lacks VALUES
  'SELECT FROM sync_probe.pgbench(clients => 1, transactions => 1)', 'tps'),
 ('storage', 'ALTER TYPE sync_probe_internal.storage RENAME ATTRIBUTE size_bytes TO other',
  'SELECT FROM sync_probe_internal.examine_locations(''pg_wal'')', 'size_bytes');
-
-SELECT plan(12);
 
 SELECT matches(pg_temp.run(change, statement),
                format('^42703 column "%s" .*is missing in .*%s hint$', missing, relation),

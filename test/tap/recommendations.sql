@@ -221,8 +221,6 @@ END
 $$;
 CREATE TEMP TABLE played AS SELECT s.*, pg_temp.play(s) AS got FROM scenario AS s ORDER BY id;
 
-SELECT no_plan();
-
 SELECT is(current_setting('wal_sync_method'), 'fdatasync', 'the tests are about such a server');
 SELECT is(concat_ws(' ', (got).verdict, coalesce((got).recommended_method, '-'),
                     coalesce((got).best_method, '-'), coalesce((got).max_regret::text, '-'),

@@ -3,7 +3,6 @@
 -- waits for a session, and for the postmaster.
 --
 \ir include/begin.sql
-SELECT * FROM no_plan();
 
 CREATE TEMP TABLE activity AS
 SELECT v.*, row_number() OVER ()::integer AS pid

@@ -3,7 +3,6 @@
 -- doc/reference.md has all names and types; a test compares it with the catalog.
 --
 \ir include/begin.sql
-SELECT no_plan();
 SELECT is(current_setting('default_toast_compression'), reset_val,
           'CREATE EXTENSION leaves the compression of its transaction as it was')
 FROM pg_settings WHERE name = 'default_toast_compression';

@@ -2,7 +2,6 @@
 -- Stalls of recorded streams: what is one, what the device did meanwhile, and the finding.
 --
 \ir include/begin.sql
-SELECT no_plan();
 
 \ir include/stage.sql
 INSERT INTO sync_probe.runs (run_id, suite, location, started_at) VALUES

@@ -2,8 +2,8 @@
 -- sync_probe.workload_comparison on recorded results: what is a combination, what
 -- is compared with what, when there are totals.
 --
+\set tests 12
 \ir include/begin.sql
-SELECT plan(12);
 
 DELETE FROM sync_probe.workload_results;
 SELECT is_empty('SELECT * FROM sync_probe.workload_comparison',
