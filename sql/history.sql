@@ -21,9 +21,7 @@ compare(ARRAY(SELECT run_id FROM sync_probe.runs) || NULL::bigint)
 compare(array_fill(1, ARRAY[101]))
 history(NULL)
 history('nowhere')
-history('/tmp')
 history('PG_WAL')
-history('pg_global')
 export_json(NULL)
 export_json('{-7}')
 import_json(NULL)
@@ -37,11 +35,6 @@ SELECT count(*) > 0 AS cases,
        count(*) FILTER (WHERE NOT ratio BETWEEN ratio_low AND ratio_high) AS outside,
        max(length(bar)) <= 20 AS bars, max(not_comparable) AS differs
 FROM sync_probe.compare((:'ids'::bigint[])[1:2]) WHERE run = 'after' AND value_us IS NOT NULL;
-
-\echo -- each test case has a name of its own in its run
-SELECT count(*) AS twice
-FROM (SELECT FROM sync_probe.compare(:'ids')
-      GROUP BY run, test, test_case HAVING count(*) > 1) AS t;
 
 \echo -- the newest run comes last
 SELECT label, method = current_setting('wal_sync_method') AS method, p50_us > 0 AS p50,

@@ -14,7 +14,6 @@ NULL
 ''
 E'\n  hello, world\nsecond line'
 'fsync 519.180 ops/sec'
-E'5 Sekunden pro Test\n  fsync  7,500 Op./s'
 E'using one 8kB write:\nfsync 519.180 ops/sec', repeat('x', 257)
 repeat('9', 1000001)
 $$);

@@ -45,12 +45,6 @@ SELECT count(*)
 FROM sync_probe.measurements m LEFT JOIN sync_probe_internal.samples s USING (run_id, ordinal)
 WHERE (m.ops > 0) <> (s.run_id IS NOT NULL);
 
-\echo -- the histogram has every operation
-SELECT bool_and(h.ops = m.ops) AS complete
-FROM sync_probe.measurements m
-JOIN (SELECT run_id, ordinal, sum(ops) AS ops FROM sync_probe.latency_histogram
-      GROUP BY run_id, ordinal) h USING (run_id, ordinal);
-
 \echo -- the current method is marked once in each regime
 SELECT m.test, count(*) FILTER (WHERE m.choice = 'current') AS current,
        bool_and(m.choice IS DISTINCT FROM 'current' OR m.method = r.wal_sync_method) AS it_is,
@@ -71,24 +65,12 @@ WHERE label = 'wal, by hand';
 SELECT location,
        run_id = (SELECT run_id FROM sync_probe.runs WHERE label = 'wal, by hand') AS newest,
        current_method = current_setting('wal_sync_method') AS current,
-       verdict IN ('switch', 'keep', 'undecided', 'unsafe') AS known_verdict,
        coalesce(recommended_method <> '', verdict = 'unsafe') AS recommended,
        coalesce(flush_us > 0, recommended_method IS NULL) AS flush,
        recommended_commit_delay IS NULL AS no_rule,
-       durable IN ('yes', 'no', 'no_cache', 'unknown') AS durable,
-       (durable = 'no') = (verdict = 'unsafe') AS unsafe,
-       length(reason) > 10 AS reason
+       (durable = 'no') = (verdict = 'unsafe') AS unsafe
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
-\echo -- what there is to know of this machine, whatever that is
-SELECT count(*) FILTER (WHERE severity NOT IN ('error', 'warning', 'info')) AS unknown_severity,
-       count(*) FILTER (WHERE num_nulls(location, severity, code, message, hint, evidence) > 0)
-           AS with_nulls,
-       count(*) FILTER (WHERE length(message) < 20 OR length(hint) < 10) AS too_short,
-       count(*) FILTER (WHERE jsonb_typeof(evidence) <> 'object') AS without_evidence,
-       count(*) FILTER (WHERE location NOT IN (SELECT name FROM sync_probe.locations)) AS nowhere,
-       count(*) - count(DISTINCT (location, code, message)) AS said_twice
-FROM sync_probe.findings;
 \echo -- counters were read, or a finding says why not
 SELECT count(*) AS unexplained
 FROM sync_probe.recommendation_details

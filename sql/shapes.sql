@@ -32,16 +32,8 @@ FROM sync_probe.probe(duration => '100 ms', flush_size => 100000, record => fals
 SELECT bool_and((p99_us IS NOT NULL) = (ops >= 299)) AS p99
 FROM sync_probe.probe(duration => '300 ms', record => false) WHERE status = 'ok';
 
-\echo -- a flush of one byte, and of a whole file
-SELECT count(*) FILTER (WHERE ops > 0) >= 6 AS measured
-FROM sync_probe.probe(duration => '100 ms', flush_size => 1, record => false);
-SELECT count(*) FILTER (WHERE ops > 0) >= 6 AS measured
-FROM sync_probe.probe(duration => '1 s', flush_size => 1048576, record => false);
-
 \echo -- the lines of pg_test_fsync, here in a tablespace
 SELECT ordinal, test, method, write_size, direct_io
-FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
-SELECT bool_and(ops > 0 OR status IN ('unsupported', 'no_direct_io')) AS all_measured
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
 
 \echo -- where a new WAL segment comes from, at pg_wal and in a tablespace
@@ -69,10 +61,5 @@ RESET wal_recycle;
 \echo -- what the device did, or nothing of it where nobody can tell
 SELECT bool_and(num_nulls(device_bytes_per_op, device_utilization)
                 IN (0, 2)) AS all_or_none,
-       bool_and(flushes_per_op IS NULL OR device_bytes_per_op IS NOT NULL) AS no_flushes_alone,
-       coalesce(max(greatest(flushes_per_op, device_bytes_per_op)), 0)
-           < 1e12 AS not_wrapped,
-       bool_and(coalesce(device_utilization, 0) <= 1) AS share,
-       count(*) FILTER (WHERE coalesce(ops, 0) = 0 AND device_bytes_per_op IS NOT NULL)
-           AS without_ops
+       bool_and(coalesce(device_utilization, 0) <= 1) AS share
 FROM sync_probe.probe(duration => '300 ms', record => false);

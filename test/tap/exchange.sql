@@ -101,7 +101,6 @@ SELECT matches(pg_temp.refused((CASE WHEN value IS NULL THEN document #- path
                format('%s: %s', path, left(value::text, 40)))
 FROM wrong, document;
 SELECT is(count(*), 0::bigint, 'nothing of them was imported') FROM sync_probe.runs;
-SELECT throws_ok($$SELECT sync_probe.export_json('{0}')$$, '22023', NULL, 'no such run');
 
 -- an extreme run, of this server by its own words, is read by every view
 CREATE TEMP TABLE worst AS

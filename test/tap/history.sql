@@ -186,12 +186,9 @@ SELECT is(count(*), 0::bigint, 'a location without a run') FROM sync_probe.histo
 -- 500 runs take the index
 DELETE FROM sync_probe.runs;
 INSERT INTO sync_probe.runs (location, suite, system_identifier, wal_sync_method)
-SELECT l, 'wal', s.system_identifier, 'fsync'
-FROM generate_series(1, 5000) AS i, unnest('{pg_default,x,y,z}'::name[]) AS l,
-     sync_probe_internal.this_server() AS s;
-INSERT INTO sync_probe.runs (location, suite, system_identifier, wal_sync_method)
-SELECT 'pg_wal', 'wal', s.system_identifier, 'fsync'
-FROM generate_series(1, 500) AS i, sync_probe_internal.this_server() AS s;
+SELECT l.name, 'wal', s.system_identifier, 'fsync'
+FROM (VALUES ('pg_wal'::name, 500), ('pg_default', 20000)) AS l (name, runs),
+     generate_series(1, l.runs), sync_probe_internal.this_server() AS s;
 ANALYZE sync_probe.runs;
 CREATE FUNCTION pg_temp.plan() RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
