@@ -67,6 +67,7 @@ AS $$
 DECLARE
     dblink text := (SELECT quote_ident(n.nspname) FROM pg_extension AS e
                     JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'dblink');
+    dblink_owner name;
     -- random: a name that no connection of the user has, and no message of this server
     prefix text := format('sync_probe %s ', gen_random_uuid());
     nodes name[];
@@ -127,6 +128,20 @@ BEGIN
         RAISE insufficient_privilege USING
             MESSAGE = format('permission denied for schema %s of extension "dblink"', dblink),
             HINT = format('GRANT USAGE ON SCHEMA %s TO %I;', dblink, current_user);
+    END IF;
+    -- who owns the schema can rename it, and put functions of his own where dblink's were
+    SELECT r.rolname INTO dblink_owner
+    FROM pg_namespace AS n, pg_database AS d, pg_roles AS r
+    WHERE n.nspname = (parse_ident(dblink))[1] AND d.datname = current_database()
+        AND r.oid = CASE n.nspowner WHEN 'pg_database_owner'::regrole THEN d.datdba
+                                    ELSE n.nspowner END
+        AND NOT r.rolsuper AND r.rolname <> current_user;
+    IF FOUND THEN
+        RAISE insufficient_privilege USING
+            MESSAGE = format('%I, who owns the schema of extension "dblink", is no superuser',
+                             dblink_owner),
+            DETAIL = 'The owner of a schema can replace what is called there.',
+            HINT = 'CREATE SCHEMA dblink; ALTER EXTENSION dblink SET SCHEMA dblink;';
     END IF;
 
     WHILE next <= cardinality(nodes) OR running <> '{}' LOOP

@@ -116,7 +116,11 @@ like($denied, qr/42501: permission denied for schema "my ""tools" of extension "
 	'a role: the schema of dblink');
 my ($grant) = $denied =~ /^HINT:  (GRANT .*;)$/m;
 is($grant, 'GRANT USAGE ON SCHEMA "my ""tools" TO dba;', 'what grants it');
-sql($here, $grant);
+sql($here, "$grant CREATE ROLE owner; ALTER SCHEMA \"my \"\"tools\" OWNER TO owner");
+fails_ok($here, 'the functions of dblink can be replaced',
+	q{SELECT FROM sync_probe.fleet_run('SELECT 1')}, '42501',
+	qr/owner, who owns the schema of extension "dblink", is no superuser/);
+sql($here, 'ALTER SCHEMA "my ""tools" OWNER TO pg_database_owner');
 my $fleet = qr/^\[\{"u": "fleet"\}\]$/;
 rows_ok('a role: servers that it may use, its own mapping', q{'SELECT current_user AS u'},
 	{ north => $fleet, secret => $fleet }, 'dba');
