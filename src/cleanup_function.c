@@ -8,11 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
-#include "probe/probe.h"
 #include "trial/trial.h"
-#include "workload/workload.h"
 
 /*
  * Returns the number of files, directories and schemas that were removed, and of trials that

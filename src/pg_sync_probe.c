@@ -8,17 +8,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
-
 #include <limits.h>
 
-#include "fmgr.h"
-
-#include "live/live.h"
-#include "probe/probe.h"
-#include "storage/storage.h"
 #include "trial/trial.h"
-#include "workload/workload.h"
 
 PG_MODULE_MAGIC;
 

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "access/detoast.h"
-#include "access/htup_details.h"
 #include "access/parallel.h"
 #include "funcapi.h"
 #include "miscadmin.h"

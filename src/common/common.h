@@ -185,6 +185,7 @@ typedef struct sp_row
 } sp_row;
 
 extern sp_row *sp_row_make(TupleDesc type);
+extern sp_row *sp_row_of_result(FunctionCallInfo fcinfo);
 extern void sp_row_put(sp_row *row, const char *column, Oid type, Datum value);
 extern void sp_row_put_text(sp_row *row, const char *column, const char *value);
 extern void sp_row_put_name(sp_row *row, const char *column, const char *value);
@@ -198,7 +199,6 @@ extern void sp_history_insert(TupleDesc type, HeapTuple *rows, int nrows);
 
 /* ---------------------------------------------------------- this_server.c */
 
-extern uint64 sp_this_server(char host[MAXPGPATH]);
 extern void sp_row_put_this_server(sp_row *row);
 
 #endif							/* SP_COMMON_H */

@@ -20,7 +20,6 @@
 #include <sys/stat.h>
 
 #include "catalog/pg_authid.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "parser/parser.h"
 #include "postmaster/interrupt.h"

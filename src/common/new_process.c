@@ -14,7 +14,6 @@
 
 #include "miscadmin.h"
 #include "port/atomics.h"
-#include "utils/builtins.h"
 
 /* Parallel queries may have all background workers for a moment. */
 #define MAX_POLLS	100

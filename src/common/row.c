@@ -61,6 +61,17 @@ sp_row_make(TupleDesc type)
 	return row;
 }
 
+/* A row that this function returns, as SQL declares it. */
+sp_row *
+sp_row_of_result(FunctionCallInfo fcinfo)
+{
+	TupleDesc	type;
+
+	if (get_call_result_type(fcinfo, NULL, &type) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return sp_row_make(BlessTupleDesc(type));
+}
+
 /*
  * Set a column by its name.  If the table has no such column of that type, it is of
  * another version of the extension, or a user has altered it.

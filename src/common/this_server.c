@@ -15,25 +15,18 @@
 #include "utils/builtins.h"
 
 /*
- * The system identifier of the cluster, and the name of the machine in host.  A standby
- * has the identifier of its primary, so the name is needed, too.
+ * Columns system_identifier and host of a table of the history.  A standby has the identifier of
+ * its primary, so the name of the machine is needed, too.
  */
-uint64
-sp_this_server(char host[MAXPGPATH])
-{
-	if (gethostname(host, MAXPGPATH) != 0)
-		host[0] = '\0';
-	host[MAXPGPATH - 1] = '\0';
-	return GetSystemIdentifier();
-}
-
-/* Columns system_identifier and host of a table of the history. */
 void
 sp_row_put_this_server(sp_row *row)
 {
 	char		host[MAXPGPATH];
 
-	sp_row_put_int(row, "system_identifier", INT8OID, (int64) sp_this_server(host));
+	if (gethostname(host, MAXPGPATH) != 0)
+		host[0] = '\0';
+	host[MAXPGPATH - 1] = '\0';
+	sp_row_put_int(row, "system_identifier", INT8OID, (int64) GetSystemIdentifier());
 	sp_row_put_text(row, "host", sp_valid_text(host));
 }
 
@@ -45,12 +38,8 @@ PG_FUNCTION_INFO_V1(sync_probe_this_server);
 Datum
 sync_probe_this_server(PG_FUNCTION_ARGS)
 {
-	TupleDesc	row_type;
-	sp_row	   *row;
+	sp_row	   *row = sp_row_of_result(fcinfo);
 
-	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	row = sp_row_make(BlessTupleDesc(row_type));
 	sp_row_put_this_server(row);
 	return HeapTupleGetDatum(sp_row_form(row));
 }

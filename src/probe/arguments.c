@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
 /* ----------------------------------------------------------------- the suite */

@@ -10,11 +10,7 @@
  */
 #include "probe/probe.h"
 
-#include <time.h>
-
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/latch.h"
 
 #include "compat.h"

@@ -23,7 +23,6 @@
 #include "common/file_perm.h"
 #include "common/file_utils.h"
 #include "miscadmin.h"
-#include "storage/proc.h"
 
 #include "compat.h"
 

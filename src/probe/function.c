@@ -12,10 +12,8 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "storage/ipc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -37,8 +35,8 @@ double		sp_margin = 0.05;
 #define SATURATED_SHARE		0.5
 
 /* Random bytes, which no file system can compress, aligned for O_DIRECT: for the longest write. */
-char *
-sp_probe_buffer(const sp_probe *probe)
+static char *
+make_buffer(const sp_probe *probe)
 {
 	Size		size = SP_FILL_BUFFER_SIZE;
 	char	   *buffer;
@@ -54,18 +52,17 @@ sp_probe_buffer(const sp_probe *probe)
 	return buffer;
 }
 
-static sp_probe *
-plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_probing *state)
+/* For the whole of that duration. */
+void
+sp_probe_plan(sp_run *run, int64 duration_us, sp_probing *state)
 {
-	sp_probe   *probe = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(sp_probe),
-												   MCXT_ALLOC_ZERO);
+	sp_probe   *probe = run->probe = palloc0(sizeof(sp_probe));
 
 	probe->duration_ns = duration_us * 1000;
 	probe->flush_interval_ns = run->profile.flush_interval_us * 1000;
 	probe->fsync_off = !enableFsync;
-	probe->duty_cycle = sp_duty_cycle_argument(fcinfo);
+	probe->duty_cycle = 1;
 	probe->margin = sp_margin;
-	probe->stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
 
 	/* the generator of the engine takes 48 bits */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
@@ -75,8 +72,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_pro
 	if (run->suite->prepare)
 		run->suite->prepare(probe);
 	probe->suite->plan(probe, &run->profile.server);
-	probe->buffer = sp_probe_buffer(probe);
-	return probe;
+	probe->buffer = make_buffer(probe);
 }
 
 /* Also called while the backend exits: must not throw an error. */
@@ -89,8 +85,8 @@ clean_up(int code pg_attribute_unused(), Datum arg)
 	sp_probe_files_remove(state);
 }
 
-static void
-probe_location(sp_probing *state)
+void
+sp_probe_location(sp_probing *state)
 {
 	sp_run	   *run = state->run;
 
@@ -180,7 +176,9 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 	int64		duration_us = sp_probe_duration(fcinfo);
 
 	sp_pace_arguments(fcinfo, &run->profile, 1, sp_wal_profile_max_flush_size(&run->profile));
-	run->probe = plan_probe(fcinfo, run, duration_us, &state);
+	sp_probe_plan(run, duration_us, &state);
+	run->probe->duty_cycle = sp_duty_cycle_argument(fcinfo);
+	run->probe->stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
 	sp_check_duration(run->probe);
 	if (suite->uses_flush_size)
 		sp_wal_profile_tell_unknown(&run->profile,
@@ -191,7 +189,7 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 	look_at_load(fcinfo, run);
 	progress->duration_us = run->probe->duration_ns / 1000;
 	run->started_at = GetCurrentTimestamp();
-	probe_location(&state);
+	sp_probe_location(&state);
 	run->finished_at = GetCurrentTimestamp();
 	run->measuring_since = progress->measuring_since;
 	run->storage_jsonb = sp_storage_jsonb(&run->storage, run->probe);
@@ -220,28 +218,8 @@ probe_with(FunctionCallInfo fcinfo, sp_run *run)
 		measure_files(fcinfo, run);
 	sp_progress_set_phase("recording");
 	sp_process_reload();
-	if (PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell())
-		run->run_id = sp_history_next_id("runs_run_id_seq");
-	sp_record(run);
+	sp_record(run, PG_GETARG_BOOL(SP_ARG_RECORD));
 	sp_cluster_lock_release();
-}
-
-/*
- * sync_probe.probe(location, suite, duration, duty_cycle, flush_size,
- * flush_interval, stop_early, label, record, pace, methods, commit_delays, workers)
- */
-PG_FUNCTION_INFO_V1(sync_probe_probe);
-Datum
-sync_probe_probe(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	sp_run		run = {0};
-
-	InitMaterializedSRF(fcinfo, 0);
-	probe_with(fcinfo, &run);
-	for (int i = 0; i < run.nmeasurements; i++)
-		tuplestore_puttuple(rsinfo->setResult, run.measurements[i]);
-	return (Datum) 0;
 }
 
 #define PROBE_SIGNATURE	SP_SCHEMA ".probe(name, text, interval, float8, integer, interval, boolean, " \
@@ -258,26 +236,32 @@ check_may_probe(void)
 }
 
 /*
- * sync_probe_internal.probe_run(location, suite, duration, duty_cycle, flush_size,
- * flush_interval, stop_early, label, record, pace) RETURNS TABLE (run, measured)
+ * sync_probe.probe(location, suite, duration, duty_cycle, flush_size,
+ * flush_interval, stop_early, label, record, pace, methods, commit_delays, workers)
  *
- * The same, each row with that of the run: on a standby it is not in the table.
+ * sync_probe_internal.probe_run(the first ten of these) RETURNS TABLE (run, measured): each row
+ * with that of the run.  On a standby it is not in the table.
  */
-PG_FUNCTION_INFO_V1(sync_probe_probe_run);
+PG_FUNCTION_INFO_V1(sync_probe_probe);
 Datum
-sync_probe_probe_run(PG_FUNCTION_ARGS)
+sync_probe_probe(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	bool		with_run = PG_NARGS() < SP_PROBE_ARGUMENTS;
 	sp_run		run = {0};
 
-	check_may_probe();
+	if (with_run)
+		check_may_probe();
 	InitMaterializedSRF(fcinfo, 0);
 	probe_with(fcinfo, &run);
 	for (int i = 0; i < run.nmeasurements; i++)
 	{
 		Datum		values[] = {HeapTupleGetDatum(run.row), HeapTupleGetDatum(run.measurements[i])};
 
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, (bool[2]) {false});
+		if (with_run)
+			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, (bool[2]) {false});
+		else
+			tuplestore_puttuple(rsinfo->setResult, run.measurements[i]);
 	}
 	return (Datum) 0;
 }

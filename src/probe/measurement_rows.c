@@ -12,8 +12,6 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 
 /* Microseconds with one digit after the point, below 10 us with three. */
 static void

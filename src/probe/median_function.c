@@ -15,7 +15,6 @@
 #include "catalog/pg_type.h"
 #include "engine/verdict/interval.h"
 #include "funcapi.h"
-#include "utils/array.h"
 
 /* The elements that are numbers.  Returns their count. */
 static int
@@ -50,12 +49,8 @@ sync_probe_median_interval(PG_FUNCTION_ARGS)
 	double	   *numbers;
 	int			count = take_numbers(PG_GETARG_ARRAYTYPE_P(0), &numbers);
 	sp_median	median = sp_median_interval(numbers, count, PG_GETARG_FLOAT8(1));
-	TupleDesc	row_type;
-	sp_row	   *row;
+	sp_row	   *row = sp_row_of_result(fcinfo);
 
-	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	row = sp_row_make(BlessTupleDesc(row_type));
 	if (!isnan(median.estimate))
 		sp_row_put(row, "median", FLOAT8OID, Float8GetDatum(median.estimate));
 	if (!isnan(median.low))

@@ -19,13 +19,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "access/htup_details.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
-#include "storage/ipc.h"
 
 #include "compat.h"
 #include "engine/text/text.h"
@@ -60,31 +58,6 @@ block_crc(const block *of)
 	return crc;
 }
 
-/* The judgement is the data of the run. */
-static void
-put_judgement(sp_row *row, const sp_run *run)
-{
-	const sp_power_judgement *found = run->probe->data;
-
-	sp_row_put_text(row, "durable", found->durable);
-	sp_row_put_text(row, "reason", found->reason);
-}
-
-/* Not in the table of suites.c: probe() cannot run it. */
-static const sp_probe_suite suite = {.engine = &sp_suite_power_test, .put_verdict = put_judgement};
-
-/* Check the call, and lock. */
-static void
-begin(const char *location, int64 duration_us, sp_run *run)
-{
-	sp_check_circumstances("probe");
-	run->suite = &suite;
-	run->probe = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(sp_probe), MCXT_ALLOC_ZERO);
-	sp_location_find(location, &run->location);
-	sp_location_check_privilege(&run->location);
-	sp_cluster_lock_acquire(location, suite.engine->name, duration_us);
-}
-
 /* ------------------------------------------------------------------ the test */
 
 /* Write a block, and sync it.  A call that a signal has interrupted has not failed. */
@@ -114,14 +87,17 @@ write_block(sp_probing *state, const block *of)
 	sp_probe_file_error(state, failed, file);
 }
 
-/* Write numbers until the time is up, to the file that was filled from that buffer. */
+/* Write numbers until the time is up, to the file that was filled from the buffer. */
 static void
-write_numbers(sp_probing *state, block *of)
+write_numbers(sp_probe *probe)
 {
-	const sp_probe *probe = state->run->probe;
 	const sp_callbacks *callbacks = &probe->callbacks;
-	int64		end_ns = callbacks->now_ns(state) + probe->duration_ns;
+	sp_probing *state = callbacks->context;
+	block	   *of = (block *) probe->buffer;
 
+	errno = probe->files[0].open_errno;
+	if (probe->files[0].status != SP_OK)
+		sp_probe_file_error(state, "open", &probe->files[0]);
 	/* what is not set here is random */
 	of->magic = BLOCK_MAGIC;
 	of->system_identifier = GetSystemIdentifier();
@@ -130,7 +106,7 @@ write_numbers(sp_probing *state, block *of)
 	memset(of->method, 0, sizeof(of->method));
 	strlcpy(of->method, probe->files[0].method->name, sizeof(of->method));
 	state->next_notice_ns = 0;
-	for (of->number = 1; state->now_ns < end_ns; of->number++)
+	for (of->number = 1; state->now_ns < probe->deadline_ns; of->number++)
 	{
 		callbacks->check_interrupts(state);
 		for (size_t i = 0; i < lengthof(of->filler); i++)
@@ -147,10 +123,31 @@ write_numbers(sp_probing *state, block *of)
 					 errdetail("The last number was " INT64_FORMAT ".", of->number - 1)));
 }
 
+/* The judgement is the data of the run. */
 static void
-end_test(int code pg_attribute_unused(), Datum state)
+put_judgement(sp_row *row, const sp_run *run)
 {
-	sp_probe_files_remove((sp_probing *) DatumGetPointer(state));
+	const sp_power_judgement *found = run->probe->data;
+
+	sp_row_put_text(row, "durable", found->durable);
+	sp_row_put_text(row, "reason", found->reason);
+}
+
+/* Not in the table of suites.c: probe() cannot run it. */
+static const sp_suite engine = {
+	.name = "power_test", .plan = sp_power_plan, .run = write_numbers
+};
+static const sp_probe_suite suite = {.engine = &engine, .put_verdict = put_judgement};
+
+/* Check the call, and lock. */
+static void
+begin(const char *location, int64 duration_us, sp_run *run)
+{
+	sp_check_circumstances("probe");
+	run->suite = &suite;
+	sp_location_find(location, &run->location);
+	sp_location_check_privilege(&run->location);
+	sp_cluster_lock_acquire(location, engine.name, duration_us);
 }
 
 /* CALL sync_probe.power_test(location, duration) */
@@ -160,9 +157,7 @@ sync_probe_power_test(PG_FUNCTION_ARGS)
 {
 	sp_run		run = {0};
 	sp_probing	state = {.run = &run, .lasting = true, .directory_fd = -1};
-	sp_file    *file;
 	int64		duration_us;
-	char	   *buffer;
 	char		path[MAXPGPATH];
 
 	sp_refuse_nulls(fcinfo, 1 << 0 | 1 << 1);
@@ -177,24 +172,8 @@ sync_probe_power_test(PG_FUNCTION_ARGS)
 	sp_wal_profile_read(&run.profile, false);
 	if (run.profile.server.current == NULL)
 		elog(ERROR, "unrecognized wal_sync_method \"%s\"", run.profile.wal_sync_method);
-	suite.engine->plan(run.probe, &run.profile.server);
-	run.probe->duration_ns = duration_us * 1000;
-	run.probe->duty_cycle = 1;
-	run.probe->buffer = buffer = sp_probe_buffer(run.probe);
-	sp_callbacks_set(run.probe, &state);
-	file = &run.probe->files[0];
-	sp_progress_set_phase("writing files");
-	PG_ENSURE_ERROR_CLEANUP(end_test, PointerGetDatum(&state));
-	{
-		sp_probe_files_create(&state);
-		errno = file->open_errno;
-		if (file->status != SP_OK)
-			sp_probe_file_error(&state, "open", file);
-		sp_progress_set_phase("measuring");
-		write_numbers(&state, (block *) buffer);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(end_test, PointerGetDatum(&state));
-	end_test(0, PointerGetDatum(&state));
+	sp_probe_plan(&run, duration_us, &state);
+	sp_probe_location(&state);
 	sp_cluster_lock_release();
 	PG_RETURN_VOID();
 }
@@ -261,9 +240,7 @@ record(sp_run *run, block *any, int blocks)
 	run->profile.given = true;	/* no advice on a method rests on it */
 	run->started_at = any->started_at;
 	run->finished_at = GetCurrentTimestamp();
-	if (sp_record_or_tell())
-		run->run_id = sp_history_next_id("runs_run_id_seq");
-	sp_record(run);
+	sp_record(run, true);
 }
 
 /* sync_probe.power_test_result(last_number, location) */
@@ -276,8 +253,7 @@ sync_probe_power_test_result(PG_FUNCTION_ARGS)
 	block	   *any = palloc0(sizeof(block));
 	sp_run		run = {0};
 	sp_power_judgement found;
-	TupleDesc	type;
-	sp_row	   *row;
+	sp_row	   *row = sp_row_of_result(fcinfo);
 	int			blocks;
 
 	sp_refuse_nulls(fcinfo, 1 << 1);
@@ -286,19 +262,17 @@ sync_probe_power_test_result(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("last_number " INT64_FORMAT " is out of range", seen),
 				 errhint("Give the last number that the client of power_test() has shown, 0 if there was none.")));
-	if (get_call_result_type(fcinfo, NULL, &type) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	begin(NameStr(*PG_GETARG_NAME(1)), 0, &run);
 	read_blocks(&run.location, any, numbers);
 	blocks = any->number > 0 ? any->blocks : SP_POWER_MAX_BLOCKS;
 	found = sp_power_judge(numbers, blocks, seen);
+	run.probe = palloc0(sizeof(sp_probe));
 	run.probe->data = &found;
 	sp_storage_examine(&run.location, &run.storage);
 	if (found.lost > 0 || seen > 0)
 		record(&run, any, blocks);
 	sp_cluster_lock_release();
 
-	row = sp_row_make(BlessTupleDesc(type));
 	sp_row_put_int(row, "last_number", INT8OID, seen);
 	sp_row_put_name(row, "location", NameStr(run.location.name));
 	sp_row_put_text(row, "device", sp_known_text(run.storage.disks.top.name));

@@ -75,14 +75,6 @@ extern char *sp_rounded_time(double ns, double (*round_off) (double));
 
 #define SP_MAX_INTERVAL_US		(60 * USECS_PER_SEC)
 
-/* ------------------------------------------------------------- function.c */
-
-/* GUC, see pg_sync_probe.c */
-extern double sp_margin;
-
-extern char *sp_probe_buffer(const sp_probe *probe);
-extern void sp_tell_if_too_short(int64 rounds);
-
 /* ----------------------------------------------------------- wal_profile.c */
 
 /* How this cluster flushes WAL, and the sources of these values. */
@@ -165,6 +157,15 @@ extern bool sp_power_test_remove(const sp_location *location);
 
 extern void sp_probe_file_fill(sp_probing *state, const sp_file *file);
 
+/* ------------------------------------------------------------- function.c */
+
+/* GUC, see pg_sync_probe.c */
+extern double sp_margin;
+
+extern void sp_probe_plan(sp_run *run, int64 duration_us, sp_probing *state);
+extern void sp_probe_location(sp_probing *state);
+extern void sp_tell_if_too_short(int64 rounds);
+
 /* --------------------------------------------------------------- suites.c */
 
 typedef struct sp_compared sp_compared;
@@ -231,9 +232,7 @@ struct sp_probe_suite
 extern const sp_probe_suite *const sp_probe_suites[];
 extern const int sp_probe_suite_count;
 
-extern const sp_probe_suite sp_probe_suite_wal;
 extern const sp_probe_suite sp_probe_suite_stream;
-extern const sp_probe_suite sp_probe_suite_segments;
 
 /* GUC, see pg_sync_probe.c */
 extern int	sp_max_stream_mb;
@@ -265,7 +264,7 @@ extern void sp_put_speed(sp_row *row, const sp_speed *speed);
 
 /* --------------------------------------------------------------- record.c */
 
-extern void sp_record(sp_run *run);
+extern void sp_record(sp_run *run, bool wanted);
 
 /* ----------------------------------------------------------- setting_run.c */
 

@@ -10,8 +10,6 @@
  */
 #include "probe/probe.h"
 
-#include "access/htup_details.h"
-#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 
@@ -72,12 +70,14 @@ run_row(const sp_run *run, TupleDesc row_type)
 	return sp_row_form(row);
 }
 
-/* Build the rows of the run, and insert them into the history unless run_id is 0. */
+/* Build the rows of the run, and insert them into the history if that is wanted and possible. */
 void
-sp_record(sp_run *run)
+sp_record(sp_run *run, bool wanted)
 {
 	TupleDesc	run_type = sp_history_row_type("runs");
 
+	if (wanted && sp_record_or_tell())
+		run->run_id = sp_history_next_id("runs_run_id_seq");
 	run->measurement_type = sp_history_row_type("measurements");
 	if (run->compared)
 		sp_compared_rows(run);

@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 
 #include "engine/measure/stream.h"
 #include "engine/text/text.h"

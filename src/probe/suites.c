@@ -1,11 +1,93 @@
 /*-------------------------------------------------------------------------
  *
  * suites.c
- *		The table of the suites of sync_probe.probe().
+ *		The suites of sync_probe.probe(): the verdict of wal on the methods, one of segments for
+ *		each part, and the table of all.
  *
  *-------------------------------------------------------------------------
  */
 #include "probe/probe.h"
+
+#include "engine/measure/segments.h"
+
+/* ---------------------------------------------------------------------- wal */
+
+static void
+put_method(sp_row *row, const sp_probe *probe, int c)
+{
+	const sp_test_case *test_case = &probe->cases[c];
+
+	if (test_case->candidate && probe->judged && test_case->baseline != c)
+		sp_put_recommended(row, &probe->comparison, &probe->judgement, test_case->label);
+}
+
+static void
+put_method_verdict(sp_row *row, const sp_run *run)
+{
+	const sp_probe *probe = run->probe;
+	const sp_comparison *comparison = &probe->comparison;
+	char		reason[SP_REASON_SIZE];
+
+	if (!probe->judged)
+		return;
+	sp_probe_explain(probe, reason);
+	sp_put_judgement(row, "wal_sync_method", comparison, &probe->judgement, sp_valid_text(reason),
+					 probe->duration_ns / 1000);
+	sp_row_put_text(row, "deciding_test", sp_regime_name(probe->deciding));
+	sp_row_put_number(row, "flush_us", sp_probe_flush_us(probe), 1);
+	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
+					sp_durable_name(comparison->candidates[comparison->current].durable));
+	sp_row_put_number(row, "wal_busy", run->profile.wal_busy, 4);
+}
+
+static const sp_probe_suite wal = {
+	.engine = &sp_suite_wal,
+	.refused = SP_COMMIT_ARGUMENTS,
+	.uses_flush_size = true,
+	.put_case = put_method,
+	.put_verdict = put_method_verdict
+};
+
+/* ----------------------------------------------------------------- segments */
+
+static char *
+describe_part(const sp_probe *probe, int c)
+{
+	const sp_segments *segments = probe->data;
+
+	if (!probe->cases[c].candidate)
+		return NULL;
+	return segments->all_flushes == 1 ? "creation and one flush" :
+		psprintf("creation and %d flushes, of which the first %d or more were measured",
+				 segments->all_flushes, segments->fewest_flushes);
+}
+
+/* A run has two verdicts, each in the row of the current kind of its part. */
+static void
+put_part(sp_row *row, const sp_probe *probe, int c)
+{
+	const sp_test_case *test_case = &probe->cases[c];
+	sp_comparison kinds;
+	sp_judgement judgement;
+
+	if (!test_case->candidate || !sp_segments_judge(probe, test_case->test, &kinds, &judgement))
+		return;
+	if (test_case->baseline == c)
+		sp_row_put_text(row, "verdict", sp_verdict_name(judgement.verdict));
+	else
+		sp_put_recommended(row, &kinds, &judgement, test_case->label);
+}
+
+static const sp_probe_suite segments = {
+	.engine = &sp_suite_segments,
+	.refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_FLUSH_INTERVAL),
+	.refused_hint = "Omit it. For less load use a duty_cycle below 1.",
+	.uses_flush_size = true,
+	.describe = describe_part,
+	.put_case = put_part
+};
+
+/* ---------------------------------------------------------------- the table */
 
 static const sp_probe_suite pg_test_fsync = {
 	.engine = &sp_suite_pg_test_fsync,
@@ -24,10 +106,10 @@ static const sp_probe_suite commit = {
 };
 
 const sp_probe_suite *const sp_probe_suites[] = {
-	&sp_probe_suite_wal,
+	&wal,
 	&pg_test_fsync,
 	&sp_probe_suite_stream,
-	&sp_probe_suite_segments,
+	&segments,
 	&commit,
 };
 

@@ -12,10 +12,7 @@
 
 #include <math.h>
 
-#include "access/xlog_internal.h"
-
 #include "compat.h"
-#include "live/live.h"
 
 /* With fewer flushes the average is not used. */
 #define MIN_FLUSHES			1000

@@ -58,7 +58,7 @@ CREATE FUNCTION sync_probe_internal.probe_run(
 RETURNS TABLE (run sync_probe.runs, measured sync_probe.measurements)
 LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'sync_probe_probe_run';
+AS 'MODULE_PATHNAME', 'sync_probe_probe';
 
 --
 -- cleanup

@@ -26,13 +26,12 @@ free_mounts(void *table)
 const sp_mount_table *
 sp_storage_mounts(void)
 {
-	static const sp_mount_table none = {0};
 	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
-	sp_mount_table *table;
+	sp_mount_table *table = palloc(sizeof(sp_mount_table));
 
 	/* without mountinfo (not Linux, no /proc) what depends on it is unknown */
-	if (sp_mount_table_read("", &table) != 0)
-		return &none;
+	if (sp_mount_table_read("", table) != 0)
+		sp_mount_table_free(table);
 	callback->func = free_mounts;
 	callback->arg = table;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);

@@ -22,7 +22,6 @@
 #include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/rel.h"
 
 #define PG_WAL	"pg_wal"
 

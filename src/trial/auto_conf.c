@@ -25,7 +25,6 @@
 
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
-#include "miscadmin.h"
 #include "postmaster/interrupt.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"

@@ -15,7 +15,6 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
@@ -347,8 +346,7 @@ run_trial(void *state, TupleDesc type)
 	judge_trial(trial);
 	tell_values(trial);
 	sp_location_find("pg_wal", &trial->run.location);
-	trial->run.run_id = sp_history_next_id("runs_run_id_seq");
-	sp_record(&trial->run);
+	sp_record(&trial->run, true);
 	sp_row_put_int(row, "run_id", INT8OID, trial->run.run_id);
 	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
 	/* none if fsync was switched off meanwhile */

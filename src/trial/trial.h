@@ -18,8 +18,6 @@
 #ifndef SP_TRIAL_H
 #define SP_TRIAL_H
 
-#include "common/common.h"
-#include "live/live.h"
 #include "probe/probe.h"
 #include "workload/workload.h"
 

@@ -20,7 +20,6 @@
 #include "catalog/pg_tablespace.h"
 #include "commands/dbcommands.h"
 #include "commands/tablespace.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/procarray.h"
 #include "utils/acl.h"

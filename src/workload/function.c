@@ -15,13 +15,11 @@
 #include "workload/workload.h"
 
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
-#include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 /* The arguments of both, in order. */

@@ -22,7 +22,6 @@
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
 

@@ -12,12 +12,10 @@
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
 
 /* The maximum wait for the sessions of a run to end, and the pause between checks. */
 #define SESSIONS_WAIT_MS	5000

@@ -16,7 +16,6 @@
 #include "commands/tablespace.h"
 #include "executor/spi.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 /* -------------------------------------------------------------- the workload */
 

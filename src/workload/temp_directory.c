@@ -16,7 +16,6 @@
 
 #include <sys/stat.h>
 
-#include "common/file_perm.h"
 #include "common/file_utils.h"
 #include "miscadmin.h"
 #include "storage/fd.h"

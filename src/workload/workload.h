@@ -17,11 +17,6 @@
 #ifndef SP_WORKLOAD_H
 #define SP_WORKLOAD_H
 
-#include "postgres.h"
-
-#include "lib/stringinfo.h"
-#include "nodes/pg_list.h"
-
 #include "common/child_process.h"
 #include "common/common.h"
 #include "engine/pgbench/pgbench.h"

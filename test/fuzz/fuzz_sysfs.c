@@ -82,18 +82,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char	   *text = strndup((const char *) data, size);
 	const char *sysroot = tree_root("tree");
-	sp_mount_table *mounts;
+	sp_mount_table mounts = {0};
 
 	require(text != NULL);
 	if (make_tree(sysroot, text) && sp_mount_table_read(sysroot, &mounts) == 0)
 	{
-		for (size_t i = 0; i < mounts->count && i < MAX_MOUNTS; i++)
+		for (size_t i = 0; i < mounts.count && i < MAX_MOUNTS; i++)
 		{
-			check_mount(mounts, &mounts->mounts[i]);
-			check_disks(sysroot, mounts, &mounts->mounts[i]);
+			check_mount(&mounts, &mounts.mounts[i]);
+			check_disks(sysroot, &mounts, &mounts.mounts[i]);
 		}
-		sp_mount_table_free(mounts);
 	}
+	sp_mount_table_free(&mounts);
 	free(text);
 	require(access(sysroot, F_OK) != 0 || remove_tree(sysroot));
 	return 0;

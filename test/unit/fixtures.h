@@ -90,7 +90,7 @@ check_kinds(const char *subject, const char *const *kinds, size_t n, describe_fu
 		char	   *text = read_fixture("sysroot", kinds[i]);
 		char	   *rest = text;
 		char	   *line;
-		sp_mount_table *table;
+		sp_mount_table table;
 		int			checked = 0;
 
 		assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
@@ -104,13 +104,13 @@ check_kinds(const char *subject, const char *const *kinds, size_t n, describe_fu
 			if (strcmp(marks, "=") != 0 || strcmp(name, subject) != 0)
 				continue;
 			*expected = '\0';
-			if (strcmp(say(sysroot, table, line), expected + 2) != 0)
-				fail_msg("%s, path \"%s\": \"%s\"", kinds[i], line, say(sysroot, table, line));
+			if (strcmp(say(sysroot, &table, line), expected + 2) != 0)
+				fail_msg("%s, path \"%s\": \"%s\"", kinds[i], line, say(sysroot, &table, line));
 			assert_int_equal(lowest_free_descriptor(), fd);
 			checked++;
 		}
 		assert_true(checked > 0);
-		sp_mount_table_free(table);
+		sp_mount_table_free(&table);
 		free(text);
 	}
 }

@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/text/text.h"
-
 static bool
 is_of_method(const sp_probe *probe, int c, const char *label)
 {

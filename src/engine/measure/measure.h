@@ -20,12 +20,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "engine/verdict/evidence.h"
 #include "engine/measure/histogram.h"
 #include "engine/measure/sync_method.h"
 #include "engine/verdict/reason.h"
-#include "engine/verdict/tail.h"
-#include "engine/verdict/verdict.h"
 #include "engine/verdict/windows.h"
 
 /* Sources with and without server headers share structures: off_t decides their layout. */
@@ -265,9 +262,6 @@ extern const sp_suite sp_suite_pg_test_fsync;
 extern const sp_suite sp_suite_stream;
 extern const sp_suite sp_suite_segments;
 
-/* Of power_test.c: it plans the file, and has no cases. */
-extern const sp_suite sp_suite_power_test;
-
 /* A run: plan, state and results.  Large; the caller allocates it, all zeros. */
 struct sp_probe
 {
@@ -379,6 +373,9 @@ extern bool sp_is_in_place(const sp_file *file);
 
 /* The flags with which the method of a file opens it, for sp_openat(). */
 extern int	sp_open_flags(const sp_file *file);
+
+/* The sp_suite.plan() of a power test: its file.  It has no cases. */
+extern void sp_power_plan(sp_probe *probe, const sp_server *server);
 
 #define SP_POWER_MAX_BLOCKS	(SP_WAL_FILE_MAX_SIZE / SP_WAL_PAGE_SIZE)
 

@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void
-plan_power_test(sp_probe *probe, const sp_server *server)
+void
+sp_power_plan(sp_probe *probe, const sp_server *server)
 {
 	int64_t		size = server->segment_size < SP_WAL_FILE_MAX_SIZE ?
 		server->segment_size : SP_WAL_FILE_MAX_SIZE;
@@ -19,8 +19,6 @@ plan_power_test(sp_probe *probe, const sp_server *server)
 	sp_plan_file(probe, server->current, sp_opens_directly(server, server->current), size,
 				 server->init_write_size, true);
 }
-
-const sp_suite sp_suite_power_test = {.name = "power_test", .plan = plan_power_test};
 
 sp_power_judgement
 sp_power_judge(const int64_t *numbers, int blocks, int64_t seen)

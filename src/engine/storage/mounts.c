@@ -167,8 +167,8 @@ add_line(sp_mount_table *table, char *line)
 	return status;
 }
 
-static int
-add_lines(FILE *file, sp_mount_table *table)
+int
+sp_mount_table_add_lines(sp_mount_table *table, FILE *file)
 {
 	char	   *line = NULL;
 	size_t		size = 0;
@@ -183,45 +183,22 @@ add_lines(FILE *file, sp_mount_table *table)
 }
 
 int
-sp_mount_table_read_stream(FILE *file, sp_mount_table **table)
-{
-	sp_mount_table *made = calloc(1, sizeof(*made));
-	int			status = ENOMEM;
-
-	if (made != NULL && file != NULL)
-		status = add_lines(file, made);
-#ifndef __linux__
-	else if (made != NULL)
-		status = sp_mount_table_ask_system(made);
-#endif
-	if (status != 0)
-	{
-		sp_mount_table_free(made);
-		made = NULL;
-	}
-	*table = made;
-	return status;
-}
-
-int
-sp_mount_table_read(const char *sysroot, sp_mount_table **table)
+sp_mount_table_read(const char *sysroot, sp_mount_table *table)
 {
 	char		path[PATH_MAX];
+	int			status = sp_build_path(path, "%s/proc/self/mountinfo", sysroot);
 	FILE	   *file;
-	int			status;
 
-	*table = NULL;
+	*table = (sp_mount_table) {0};
 #ifndef __linux__
 	if (sysroot[0] == '\0')
-		return sp_mount_table_read_stream(NULL, table);
+		return sp_mount_table_ask_system(table);
 #endif
-	status = sp_build_path(path, "%s/proc/self/mountinfo", sysroot);
 	if (status != 0)
 		return status;
-	file = fopen(path, "re");
-	if (file == NULL)
+	if ((file = fopen(path, "re")) == NULL)
 		return errno;
-	status = sp_mount_table_read_stream(file, table);
+	status = sp_mount_table_add_lines(table, file);
 	fclose(file);
 	return status;
 }
@@ -229,16 +206,15 @@ sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 void
 sp_mount_table_free(sp_mount_table *table)
 {
-	for (size_t i = 0; table != NULL && i < table->count; i++)
+	for (size_t i = 0; i < table->count; i++)
 	{
 		free(table->mounts[i].mount_point);
 		free(table->mounts[i].mount_options);
 		free(table->mounts[i].fstype);
 		free(table->mounts[i].source);
 	}
-	if (table != NULL)
-		free(table->mounts);
-	free(table);
+	free(table->mounts);
+	*table = (sp_mount_table) {0};
 }
 
 /* ------------------------------------------------------------------ finding */

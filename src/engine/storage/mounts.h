@@ -40,7 +40,7 @@ typedef struct sp_mount_table
  * Read all mounts that this process sees.  Lines that cannot be understood are skipped.
  *
  * sysroot: "" on a live system, else the directory of a captured tree, which is one of
- * Linux.  *table: a new table, to be freed with sp_mount_table_free; NULL on error.
+ * Linux.  *table is to be freed with sp_mount_table_free, also on error: then it has some of them.
  *
  * mount_options are "ro" or "rw", the other options of the mount, and those of the
  * super block (where ext4 keeps nobarrier and data=writeback), separated by commas.
@@ -49,15 +49,12 @@ typedef struct sp_mount_table
  *
  * Returns 0 or an errno.
  */
-extern int	sp_mount_table_read(const char *sysroot, sp_mount_table **table);
+extern int	sp_mount_table_read(const char *sysroot, sp_mount_table *table);
 
-/*
- * The same from a stream, which is read to its end and stays open; on systems other than
- * Linux NULL stands for what the system answers.
- */
-extern int	sp_mount_table_read_stream(FILE *file, sp_mount_table **table);
+/* Add the mounts of a stream, which is read to its end and stays open. */
+extern int	sp_mount_table_add_lines(sp_mount_table *table, FILE *file);
 
-/* NULL is allowed. */
+/* The table is empty then. */
 extern void sp_mount_table_free(sp_mount_table *table);
 
 /* Add a copy of a mount.  Returns 0 or ENOMEM. */

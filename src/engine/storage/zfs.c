@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "engine/storage/zfs.h"
-#include "engine/text/text.h"
 
 /* ZFS_MAX_DATASET_NAME_LEN is 256 with the NUL. */
 #define NAME_SIZE	256
