@@ -29,7 +29,7 @@
 
 #include "engine/measure/measure.h"
 #include "engine/text/text.h"
-#include "engine/verdict/reason.h"
+#include "engine/verdict/verdict.h"
 
 /* The server's default wal_segment_size.  A new segment gets writes of a whole buffer. */
 #define SEGMENT_SIZE	(16 * 1024 * 1024)

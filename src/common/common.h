@@ -123,8 +123,6 @@ extern bool sp_worker_register(const char *type, const char *function, bool data
 							   BackgroundWorkerHandle **handle);
 extern bool sp_worker_fits(void);
 
-/* ---------------------------------------------------------- new_process.c */
-
 typedef struct sp_new_process
 {
 	char		value[128];		/* of the setting asked for */
@@ -134,18 +132,9 @@ typedef struct sp_new_process
 extern sp_new_process sp_new_process_show(const char *setting);
 extern PGDLLEXPORT void sync_probe_new_process(Datum handle);
 
-/* ------------------------------------------------------------ procedure.c */
-
-extern void sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,
-										const char *hint);
-extern Datum sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
-							  void (*prepare) (FunctionCallInfo fcinfo, void *state),
-							  HeapTuple (*work) (void *state, TupleDesc type));
-
 /* ---------------------------------------------------------------- jsonb.c */
 
 extern void sp_jsonb_begin(StringInfo json, const char *name, char bracket);
-extern void sp_jsonb_end(StringInfo json, char bracket);
 extern void sp_jsonb_put_text(StringInfo json, const char *name, const char *text);
 extern void sp_jsonb_put_number(StringInfo json, const char *name, double number, int digits);
 extern void sp_jsonb_put_boolean(StringInfo json, const char *name, int boolean);
@@ -153,23 +142,23 @@ extern Datum sp_jsonb_datum(StringInfo json);
 
 /* ------------------------------------------------------------------ spi.c */
 
-/* Who called, while something runs as the owner of the history. */
-typedef struct sp_caller
-{
-	Oid			user;
-	int			context;
-} sp_caller;
+/* As whom a query runs: the caller, or the owner of the history. */
+#define SP_AS_CALLER	false
+#define SP_AS_OWNER		true
 
 extern bool sp_record_possible(void);
 extern bool sp_record_or_tell(void);
-extern sp_caller sp_become_history_owner(void);
-extern void sp_become_caller(sp_caller caller);
 extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values,
-						   const char *nulls, int expected);
+						   const char *nulls, bool as_owner);
 extern List *sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values,
-						   const char *nulls);
+						   const char *nulls, bool as_owner);
 extern int64 sp_history_next_id(const char *sequence);
 extern TupleDesc sp_history_row_type(const char *table);
+extern void sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,
+										const char *hint);
+extern Datum sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
+							  void (*prepare) (FunctionCallInfo fcinfo, void *state),
+							  HeapTuple (*work) (void *state, TupleDesc type));
 
 /* ------------------------------------------------------------------ row.c */
 

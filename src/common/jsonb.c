@@ -31,17 +31,11 @@ begin_value(StringInfo json, const char *name)
 	}
 }
 
-/* An object or an array. */
+/* An object or an array; append the closing bracket when it is complete. */
 void
 sp_jsonb_begin(StringInfo json, const char *name, char bracket)
 {
 	begin_value(json, name);
-	appendStringInfoChar(json, bracket);
-}
-
-void
-sp_jsonb_end(StringInfo json, char bracket)
-{
 	appendStringInfoChar(json, bracket);
 }
 

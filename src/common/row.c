@@ -205,7 +205,6 @@ sp_history_insert(TupleDesc type, HeapTuple *rows, int nrows)
 	Oid			types[1] = {get_array_type(type->tdtypeid)};
 	Datum		values[1];
 	char	   *columns;
-	sp_caller	caller;
 
 	/* a probe in which nothing could be measured has no samples */
 	if (nrows == 0)
@@ -216,10 +215,8 @@ sp_history_insert(TupleDesc type, HeapTuple *rows, int nrows)
 		datums[i] = HeapTupleGetDatum(rows[i]);
 	values[0] = PointerGetDatum(construct_array(datums, nrows, type->tdtypeid,
 												-1, false, TYPALIGN_DOUBLE));
-	caller = sp_become_history_owner();
 	sp_spi_execute(psprintf("INSERT INTO %s (%s) SELECT %s FROM unnest($1)",
 							format_type_be_qualified(type->tdtypeid), columns, columns),
-				   1, types, values, NULL, SPI_OK_INSERT);
+				   1, types, values, NULL, SP_AS_OWNER);
 	SPI_finish();
-	sp_become_caller(caller);
 }

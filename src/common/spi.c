@@ -1,10 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * spi.c
- *		Access to the extension's own tables through SPI.
+ *		Access to the extension's own tables through SPI, and procedures that commit, so that they
+ *		hold no snapshot while they run.
  *
  * A caller needs no privileges on the tables, which are read and written as their
  * owner.
+ *
+ * Such a procedure has no SET clause and no SECURITY DEFINER: with either of them the server
+ * refuses its commit.
  *
  * It must not: execute SQL that a user has given.
  *
@@ -19,7 +23,9 @@
 #include "catalog/pg_class.h"
 #include "commands/sequence.h"
 #include "executor/spi.h"
+#include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
@@ -81,23 +87,34 @@ sp_history_row_type(const char *table)
 }
 
 /*
- * Connect to SPI, and execute a query that must return the expected SPI_OK_ code.  The caller
- * ends with SPI_finish().  Names without a schema are those of pg_catalog, and neither expressions
- * nor triggers that a user has added to a table can change the session.
+ * Connect to SPI, and execute a query.  The caller ends with SPI_finish().  Names without a schema
+ * are those of pg_catalog, and neither expressions nor triggers that a user has added to a table
+ * can change the session.
+ *
+ * It may run as the owner of the history, as foreign-key checks run as the owner of their table;
+ * after an error the transaction ends this.  Expressions and triggers that a user has added run as
+ * the owner, too, and cannot become another role (see SECURITY_RESTRICTED_OPERATION in miscinit.c).
  */
 void
-sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, int expected)
+sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, bool as_owner)
 {
 	int			nest_level = NewGUCNestLevel();
+	Oid			user;
+	int			context;
 	int			result;
 
+	GetUserIdAndSecContext(&user, &context);
+	if (as_owner)
+		SetUserIdAndSecContext(history_owner(), context | SECURITY_LOCAL_USERID_CHANGE |
+							   SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS);
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	result = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
 	AtEOXact_GUC(false, nest_level);
-	if (result != expected)
+	SetUserIdAndSecContext(user, context);
+	if (result != SPI_OK_SELECT && result != SPI_OK_INSERT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not execute: %s: %s", sql, SPI_result_code_string(result)),
@@ -106,40 +123,17 @@ sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char
 
 /* The first column of all rows as text, in the current memory context. */
 List *
-sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls)
+sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, bool as_owner)
 {
 	MemoryContext context = CurrentMemoryContext;
 	List	   *column = NIL;
 
-	sp_spi_execute(sql, nargs, types, values, nulls, SPI_OK_SELECT);
+	sp_spi_execute(sql, nargs, types, values, nulls, as_owner);
 	MemoryContextSwitchTo(context);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		column = lappend(column, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
 	SPI_finish();
 	return column;
-}
-
-/*
- * What follows runs as the owner of the history, as foreign-key checks run as the owner of
- * their table; after an error the transaction ends this.  Expressions and triggers that a user
- * has added to a table run as the owner, too, and cannot become another role (see
- * SECURITY_RESTRICTED_OPERATION in miscinit.c).
- */
-sp_caller
-sp_become_history_owner(void)
-{
-	sp_caller	caller;
-
-	GetUserIdAndSecContext(&caller.user, &caller.context);
-	SetUserIdAndSecContext(history_owner(), caller.context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS);
-	return caller;
-}
-
-void
-sp_become_caller(sp_caller caller)
-{
-	SetUserIdAndSecContext(caller.user, caller.context);
 }
 
 /* The next number of one of the history's sequences.  The caller needs no right on it. */
@@ -148,4 +142,48 @@ sp_history_next_id(const char *sequence)
 {
 	return nextval_internal(get_relname_relid(sequence, get_namespace_oid(SP_SCHEMA, false)),
 							false);
+}
+
+/* ----------------------------------------------------------------- procedures */
+
+/* Throw an error unless the procedure can commit.  call: "CALL sync_probe.trial()". */
+void
+sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call, const char *hint)
+{
+	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic)
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("%s cannot run inside a transaction block", call),
+				 errdetail("It commits, so that it holds no snapshot while it runs."),
+				 errhint("%s", hint)));
+}
+
+/*
+ * The frame of such a procedure.  prepare() reads tables, and checks what may refuse the call;
+ * then the procedure commits, and work() makes its row of that type.  Both get a state of that
+ * size, all zero.  They run in the memory context of SPI, which survives the commit.
+ */
+Datum
+sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
+				 void (*prepare) (FunctionCallInfo fcinfo, void *state),
+				 HeapTuple (*work) (void *state, TupleDesc type))
+{
+	TupleDesc	type;
+	HeapTupleHeader output;
+	void	   *state;
+
+	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (get_call_result_type(fcinfo, NULL, &type) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the procedure returns no row");
+	type = BlessTupleDesc(CreateTupleDescCopy(type));
+	state = palloc0(state_size);
+	prepare(fcinfo, state);
+	SPI_commit();
+	/* whatever default_transaction_isolation is: it holds no snapshot between statements */
+	XactIsoLevel = XACT_READ_COMMITTED;
+	output = SPI_returntuple(work(state, type), type);
+	SPI_finish();
+	PG_RETURN_HEAPTUPLEHEADER(output);
 }

@@ -143,12 +143,10 @@ sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 		BoolGetDatum(busiest_hour), Int32GetDatum(sp_commit_waits_max_age),
 		Float8GetDatum(SP_MIN_COMMITTING)
 	};
-	sp_caller	caller = sp_become_history_owner();
 
 	sp_spi_execute("SELECT * FROM " SP_SCHEMA "_internal.observed_commits($1, $2, $3)",
-				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+				   lengthof(types), types, values, NULL, SP_AS_OWNER);
 	sp_first_row((double *) observed, SP_OBSERVED_COLUMNS);
 	SPI_finish();
-	sp_become_caller(caller);
 	return !isnan(observed->result_id);
 }

@@ -42,9 +42,8 @@ extern const sp_commit_sums *sp_sampler_stop(sp_sampler *sampler);
 /* All of this at once: the figures of a time that begins now.  Writes nothing. */
 extern sp_commit_figures sp_sampler_look(double seconds);
 
-/* Before a run, and whether the processes commit so often that it matters. */
+/* Before a run. */
 #define SP_LOOK_S	0.3
-extern bool sp_load_is_seen(const sp_commit_figures *seen);
 
 /* Mean number of processes: a commit of 1 ms each 20 ms.  Fewer are no load. */
 #define SP_MIN_COMMITTING	0.05

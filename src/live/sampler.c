@@ -197,9 +197,3 @@ sp_sampler_look(double seconds)
 	sp_sampler_run(sampler, seconds);
 	return sp_commit_figures_of(sp_sampler_stop(sampler));
 }
-
-bool
-sp_load_is_seen(const sp_commit_figures *seen)
-{
-	return seen->committing > SP_MIN_COMMITTING;
-}

@@ -54,7 +54,7 @@ sp_wal_statistics_read(sp_wal_statistics *statistics)
 	/* a transaction would see the same again */
 	pgstat_clear_snapshot();
 	statistics->in_recovery = RecoveryInProgress();
-	sp_spi_execute(SP_WAL_STATISTICS_QUERY, 0, NULL, NULL, NULL, SPI_OK_SELECT);
+	sp_spi_execute(SP_WAL_STATISTICS_QUERY, 0, NULL, NULL, NULL, SP_AS_CALLER);
 	sp_first_row((double *) statistics, SP_WAL_STATISTICS_COLUMNS);
 	SPI_finish();
 }

@@ -20,7 +20,7 @@ find_suite(const char *name)
 	StringInfoData valid;
 
 	initStringInfo(&valid);
-	for (int i = 0; i < sp_probe_suite_count; i++)
+	for (int i = 0; sp_probe_suites[i]; i++)
 	{
 		const char *known = sp_probe_suites[i]->engine->name;
 

@@ -56,7 +56,7 @@ static const char refusal_query[] =
 static void
 check_server(void)
 {
-	sp_spi_execute(refusal_query, 0, NULL, NULL, NULL, SPI_OK_SELECT);
+	sp_spi_execute(refusal_query, 0, NULL, NULL, NULL, SP_AS_CALLER);
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -75,7 +75,7 @@ check_load(void)
 {
 	sp_commit_figures seen = sp_sampler_look(SP_LOOK_S);
 
-	if (sp_load_is_seen(&seen))
+	if (seen.committing > SP_MIN_COMMITTING)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("suite \"commit\" cannot run beside the load of this server"),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * files.c
- *		Create and remove the files of a probe.
+ *		Create, fill and remove the files of a probe.
  *
  * The files keep their names while they are measured.  Writes to an unlinked file
  * bypass the intent log of ZFS and the log tree of btrfs, so both would look many times
@@ -25,6 +25,7 @@
 #include "miscadmin.h"
 
 #include "compat.h"
+#include "engine/measure/segments.h"
 
 /*
  * RemovePgTempFiles() removes files whose names begin with PG_TEMP_FILE_PREFIX, and
@@ -225,8 +226,6 @@ reserve_fds(sp_probing *state)
 	}
 }
 
-/* ----------------------------------------------------------------- creation */
-
 /* Throw an error about a file, or about their directory if it is NULL. */
 void
 sp_probe_file_error(const sp_probing *state, const char *verb, const sp_file *file)
@@ -237,6 +236,98 @@ sp_probe_file_error(const sp_probing *state, const char *verb, const sp_file *fi
 			 errmsg("could not %s directory \"%s\": %m", verb, state->directory)));
 }
 
+/* ------------------------------------------------------------------ filling */
+
+/*
+ * Every block is written.  Otherwise a measured sync would have to convert unwritten
+ * extents, which changes metadata.  Filling is not measured, but the size of its writes
+ * determines the folios of the page cache, and on some file systems these determine
+ * the cost of later writes.
+ *
+ * It must not: delay a cancel, ignore the duty cycle, or use up the reserve.
+ */
+
+/* The bytes between two pauses of the duty cycle, and between two checks of free space. */
+#define REST_BYTES		(256 * 1024)
+#define CHECK_BYTES		(1024 * 1024)
+
+/*
+ * With a duty cycle, flush what was just written, not everything at the end, and then
+ * pause, so that other processes can use the device.  The sum of all pauses is at most
+ * the duration of the probe.
+ */
+static void
+rest_after_chunk(sp_probing *state, const sp_file *file, int64 begin_ns)
+{
+	const sp_probe *probe = state->run->probe;
+	const sp_callbacks *callbacks = &probe->callbacks;
+	int64		now_ns;
+	int64		rest_ns;
+
+	if (fdatasync(file->fd) != 0)
+		sp_probe_file_error(state, "fsync", file);
+	now_ns = callbacks->now_ns(callbacks->context);
+	rest_ns = (int64) ((double) (now_ns - begin_ns) * (1 / probe->duty_cycle - 1));
+	rest_ns = Min(rest_ns, probe->duration_ns - state->rested_ns);
+	if (rest_ns > 0)
+		callbacks->sleep_until(callbacks->context, now_ns + rest_ns);
+	state->rested_ns += Max(rest_ns, 0);
+}
+
+/*
+ * Write one chunk.  After a short write, the next call returns the reason, usually a
+ * full file system or a quota.
+ */
+static void
+fill_chunk(const sp_probing *state, const sp_file *file, int64 offset, int64 size)
+{
+	for (int64 done = 0; done < size;)
+	{
+		ssize_t		written;
+
+		CHECK_FOR_INTERRUPTS();
+		written = sp_write_blocks(file->fd, state->run->probe->buffer, SP_FILL_BUFFER_SIZE,
+								  size - done, offset + done);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written == 0)
+			errno = ENOSPC;
+		if (written <= 0)
+			sp_probe_file_error(state, "write", file);
+		done += written;
+	}
+}
+
+/* Write all blocks of a new file, and sync it.  Sizes of files and of writes are powers of two. */
+static void
+fill_file(sp_probing *state, const sp_file *file)
+{
+	const sp_probe *probe = state->run->probe;
+	int64		begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
+
+	Assert(file->size % CHECK_BYTES == 0);
+	for (int64 done = 0; done < file->size;)
+	{
+		int64		chunk = Min(file->layout_write_size, file->size - done);
+
+		if (done % CHECK_BYTES == 0)
+			sp_check_reserve(&state->run->location, state->directory_fd, 0);
+		fill_chunk(state, file, done, chunk);
+		done += chunk;
+		state->filled_bytes += chunk;
+		sp_notice_filling(state);
+		if (probe->duty_cycle < 1 && done % REST_BYTES == 0)
+		{
+			rest_after_chunk(state, file, begin_ns);
+			begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
+		}
+	}
+	if (fsync(file->fd) != 0)
+		sp_probe_file_error(state, "fsync", file);
+}
+
+/* ----------------------------------------------------------------- creation */
+
 /*
  * Create and fill one file, then open it with the flags of its method.  If that fails,
  * the status of the file says so; the file system may refuse O_DIRECT.
@@ -246,7 +337,7 @@ create_file(sp_probing *state, sp_file *file)
 {
 	if (sp_create_file(file) != NULL)
 		sp_probe_file_error(state, "create", file);
-	sp_probe_file_fill(state, file);
+	fill_file(state, file);
 	close(file->fd);
 
 	file->fd = sp_openat(state->directory_fd, file->name, sp_open_flags(file));

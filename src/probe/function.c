@@ -116,7 +116,7 @@ be_gentle(FunctionCallInfo fcinfo, const sp_run *run)
 	sp_probe   *probe = run->probe;
 	int64		max_ns = sp_max_duration_ms * SP_NS_PER_MS;
 
-	if (!PG_ARGISNULL(SP_ARG_DUTY_CYCLE) || !sp_load_is_seen(&run->profile.seen) ||
+	if (!PG_ARGISNULL(SP_ARG_DUTY_CYCLE) || !(run->profile.seen.committing > SP_MIN_COMMITTING) ||
 		(run->suite->refused & SP_REFUSE(SP_ARG_DUTY_CYCLE)) != 0)
 		return;
 	probe->duty_cycle = GENTLE_DUTY_CYCLE;
@@ -180,7 +180,7 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 	run->probe->duty_cycle = sp_duty_cycle_argument(fcinfo);
 	run->probe->stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
 	sp_check_duration(run->probe);
-	if (suite->uses_flush_size)
+	if ((suite->refused & SP_REFUSE(SP_ARG_FLUSH_SIZE)) == 0)
 		sp_wal_profile_tell_unknown(&run->profile,
 									(suite->refused & SP_REFUSE(SP_ARG_FLUSH_INTERVAL)) == 0);
 

@@ -4,13 +4,11 @@
  *		sync_probe.probe(): measure one location, and record it.
  *
  * function.c checks the arguments (arguments.c), reads how this cluster flushes WAL
- * (wal_profile.c), creates the files (files.c, file_fill.c, free_space.c), and lets the
- * engine measure with callbacks.c.  measurement_rows.c builds the rows of the result, and
- * record.c records the run.  Suites are rows of the table in suites.c.
+ * (wal_profile.c), creates the files (files.c, free_space.c), and lets the
+ * engine measure with callbacks.c.  record.c builds the rows of the result, and records the run.
+ * Suites are rows of the table in suites.c.
  *
  * power_test.c has sync_probe.power_test() and what it has proved, from the same parts.
- *
- * median_function.c is about runs that were recorded: the interval of a median, for compare().
  *
  * The commit suite is not one of the engine's, see commit_internal.h.  What it shares with a
  * trial is in setting_run.c.
@@ -143,19 +141,15 @@ typedef struct sp_probing
 	int64		next_notice_ns;
 } sp_probing;
 
+/* Of the buffer of a probe, filling repeats so much. */
+#define SP_FILL_BUFFER_SIZE	(256 * 1024)
+
 extern void sp_probe_file_error(const sp_probing *state, const char *verb, const sp_file *file);
 extern void sp_probe_files_create(sp_probing *state);
 extern void sp_probe_files_remove(sp_probing *state);
 extern int64 sp_probe_files_size(const sp_probe *probe);
 extern int	sp_probe_files_sweep(const sp_location *location);
 extern bool sp_power_test_remove(const sp_location *location);
-
-/* ------------------------------------------------------------ file_fill.c */
-
-/* Of the buffer of a probe, filling repeats so much. */
-#define SP_FILL_BUFFER_SIZE	(256 * 1024)
-
-extern void sp_probe_file_fill(sp_probing *state, const sp_file *file);
 
 /* ------------------------------------------------------------- function.c */
 
@@ -212,7 +206,6 @@ struct sp_probe_suite
 
 	uint32		refused;		/* SP_REFUSE() of the arguments that mean nothing to it */
 	const char *refused_hint;
-	bool		uses_flush_size;	/* and the interval, unless it is refused */
 
 	void		(*prepare) (sp_probe *probe);	/* before the plan is made */
 	char	   *(*progress) (const sp_probe *probe);	/* instead of mean times: a line */
@@ -229,9 +222,8 @@ struct sp_probe_suite
 	void		(*record) (const sp_run *run);
 };
 
+/* All of them; NULL is behind the last. */
 extern const sp_probe_suite *const sp_probe_suites[];
-extern const int sp_probe_suite_count;
-
 extern const sp_probe_suite sp_probe_suite_stream;
 
 /* GUC, see pg_sync_probe.c */
@@ -245,9 +237,8 @@ extern int	sp_max_stream_mb;
 extern void sp_callbacks_set(sp_probe *probe, sp_probing *state);
 extern void sp_notice_filling(sp_probing *state);
 
-/* ----------------------------------------------------- measurement_rows.c */
+/* --------------------------------------------------------------- record.c */
 
-extern void sp_measurement_rows(sp_run *run);
 extern void sp_add_sample_row(sp_run *run, const sp_histogram *histogram, const double *means, int n,
 						  const double *controls, int ncontrols);
 
@@ -261,9 +252,6 @@ extern void sp_put_judgement(sp_row *row, const char *setting, const sp_comparis
 							 const sp_judgement *judgement, const char *reason,
 							 int64 duration_us);
 extern void sp_put_speed(sp_row *row, const sp_speed *speed);
-
-/* --------------------------------------------------------------- record.c */
-
 extern void sp_record(sp_run *run, bool wanted);
 
 /* ----------------------------------------------------------- setting_run.c */

@@ -43,7 +43,6 @@ put_method_verdict(sp_row *row, const sp_run *run)
 static const sp_probe_suite wal = {
 	.engine = &sp_suite_wal,
 	.refused = SP_COMMIT_ARGUMENTS,
-	.uses_flush_size = true,
 	.put_case = put_method,
 	.put_verdict = put_method_verdict
 };
@@ -82,7 +81,6 @@ static const sp_probe_suite segments = {
 	.engine = &sp_suite_segments,
 	.refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_FLUSH_INTERVAL),
 	.refused_hint = "Omit it. For less load use a duty_cycle below 1.",
-	.uses_flush_size = true,
 	.describe = describe_part,
 	.put_case = put_part
 };
@@ -111,6 +109,5 @@ const sp_probe_suite *const sp_probe_suites[] = {
 	&sp_probe_suite_stream,
 	&segments,
 	&commit,
+	NULL
 };
-
-const int	sp_probe_suite_count = lengthof(sp_probe_suites);

@@ -272,23 +272,14 @@ sp_storage_open(sp_storage *storage)
 			storage->no_counters = "the disks are unknown";
 		return false;
 	}
-	for (; storage->reserved_fds < storage->disks.count; storage->reserved_fds++)
-	{
-		if (!AcquireExternalFD())
-		{
-			storage->no_counters = "too many files are open";
-			sp_storage_close(storage);
-			return false;
-		}
-	}
-	status = sp_disks_open("", &storage->disks);
-	if (status != 0)
-	{
-		storage->no_counters = psprintf("the counters cannot be opened: %s", strerror(status));
-		sp_storage_close(storage);
-		return false;
-	}
-	return true;
+	while (storage->reserved_fds < storage->disks.count && AcquireExternalFD())
+		storage->reserved_fds++;
+	status = storage->reserved_fds < storage->disks.count ? EMFILE : sp_disks_open("", &storage->disks);
+	if (status == 0)
+		return true;
+	storage->no_counters = psprintf("the counters cannot be opened: %s", strerror(status));
+	sp_storage_close(storage);
+	return false;
 }
 
 /* May be called twice, and while the backend exits. */

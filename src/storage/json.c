@@ -27,7 +27,7 @@ add_disk(StringInfo json, const sp_disk *disk)
 		sp_jsonb_put_boolean(json, "counts_flushes", 0);
 	if (disk->level == SP_LEVEL_BACKING)
 		sp_jsonb_put_boolean(json, "below", 1);
-	sp_jsonb_end(json, '}');
+	appendStringInfoChar(json, '}');
 }
 
 static void
@@ -36,7 +36,7 @@ add_disks(StringInfo json, const sp_disks *disks)
 	sp_jsonb_begin(json, "disks", '[');
 	for (int i = 0; i < disks->count; i++)
 		add_disk(json, &disks->disks[i]);
-	sp_jsonb_end(json, ']');
+	appendStringInfoChar(json, ']');
 	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING])
 		sp_jsonb_put_boolean(json, "disks_incomplete", 1);
 }
@@ -50,7 +50,7 @@ add_vdevs(StringInfo json, const char *name, const sp_zfs *zfs, sp_vdev_use use)
 		if (zfs->vdevs[i].use == use)
 			sp_jsonb_put_text(json, NULL, zfs->vdevs[i].path);
 	}
-	sp_jsonb_end(json, ']');
+	appendStringInfoChar(json, ']');
 }
 
 /* The size of the largest file that was measured.  A small file system has smaller ones. */
@@ -84,7 +84,7 @@ add_zfs(StringInfo json, const sp_storage *storage)
 		add_vdevs(json, "log_devices", zfs, SP_VDEV_LOG);
 	}
 	sp_jsonb_put_text(json, "unknown", storage->zfs_unknown);
-	sp_jsonb_end(json, '}');
+	appendStringInfoChar(json, '}');
 }
 
 /* The rates of background I/O, from the idle samples. */
@@ -106,7 +106,7 @@ add_background(StringInfo json, const sp_probe *probe)
 		sp_jsonb_put_number(json, "most_below_flushes_per_sec", below.most_flushes, 1);
 	sp_jsonb_put_number(json, "bytes_per_sec", rates.bytes, 0);
 	sp_jsonb_put_number(json, "bytes_per_sec_error", rates.bytes_error, 0);
-	sp_jsonb_end(json, '}');
+	appendStringInfoChar(json, '}');
 }
 
 /* Readings of the counters that were lost in the whole run. */
@@ -132,7 +132,7 @@ add_figures(StringInfo json, const char *name, const sp_probe *probe, const doub
 		if (!probe->cases[c].control)
 			sp_jsonb_put_number(json, psprintf("%d", ++ordinal), figures[c], 3);
 	}
-	sp_jsonb_end(json, '}');
+	appendStringInfoChar(json, '}');
 }
 
 static void
@@ -237,6 +237,6 @@ sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 	add_evidence(json, probe);
 	if (probe->judged)
 		add_doubt(json, probe);
-	sp_jsonb_end(json, '}');
+	appendStringInfoChar(json, '}');
 	return sp_jsonb_datum(json);
 }

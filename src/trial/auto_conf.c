@@ -143,7 +143,7 @@ static const char *
 make_marker(sp_trial *trial, const char *next)
 {
 	return MemoryContextStrdup(GetMemoryChunkContext(trial),
-							   psprintf("\"%s\",\"%s\",\"%s\"", sp_trial_setting(trial),
+							   psprintf("\"%s\",\"%s\",\"%s\"", trial->compared.setting.setting,
 										trial->old ? trial->old : "", next ? next : ""));
 }
 

@@ -219,7 +219,8 @@ prepare_trial(FunctionCallInfo fcinfo, void *state)
 static void
 try_values(sp_trial *trial)
 {
-	const char *setting = sp_trial_setting(trial);
+	const char *setting = trial->compared.setting.setting;
+	const char *before = trial->compared.setting.values[0].value;
 	const char *now;
 	BackgroundWorkerHandle *watchdog;
 
@@ -228,11 +229,11 @@ try_values(sp_trial *trial)
 	trial->old = trial->in_file.value;
 	/* it may have been changed since the arguments were read: a set-up lasts for minutes */
 	now = value_now(trial, setting);
-	if (strcmp(now, sp_trial_current(trial)) != 0)
+	if (strcmp(now, before) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("\"%s\" was changed before the trial began", setting),
-				 errdetail("Its value was \"%s\", and is \"%s\" now.", sp_trial_current(trial), now),
+				 errdetail("Its value was \"%s\", and is \"%s\" now.", before, now),
 				 errhint("Call the trial again.")));
 	trial->run.profile.wal_sync_method = value_now(trial, "wal_sync_method");
 	sp_progress_set_phase("measuring");

@@ -115,17 +115,18 @@ count_old_statements(TimestampTz started)
 static void
 switch_to(sp_trial *trial, const char *value)
 {
-	const char *expected = value ? value : sp_trial_current(trial);
+	const char *setting = trial->compared.setting.setting;
+	const char *expected = value ? value : trial->compared.setting.values[0].value;
 	sp_new_process shown;
 
 	sp_trial_change(trial, value);
-	shown = sp_new_process_show(sp_trial_setting(trial));
+	shown = sp_new_process_show(setting);
 	if (value)
 		sp_auto_conf_check_unchanged(&trial->in_file);
 	if (strcmp(shown.value, expected) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" is still \"%s\" after a reload", sp_trial_setting(trial), shown.value),
+				 errmsg("\"%s\" is still \"%s\" after a reload", setting, shown.value),
 				 errdetail("ALTER SYSTEM has set it to \"%s\".", expected),
 				 errhint("It may be set on the command line of the server, or a configuration file may contain errors: see the server log.")));
 }

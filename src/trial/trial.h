@@ -53,19 +53,6 @@ typedef struct sp_trial
 	int			old_statements; /* most that were older than their slot */
 } sp_trial;
 
-static inline const char *
-sp_trial_setting(const sp_trial *trial)
-{
-	return trial->compared.setting.setting;
-}
-
-/* The value in use before the trial, as SHOW prints it. */
-static inline const char *
-sp_trial_current(const sp_trial *trial)
-{
-	return trial->compared.setting.values[0].value;
-}
-
 /* -------------------------------------------------------------- function.c */
 
 extern bool sp_trial_can_try(const char *setting);

@@ -1,32 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * checks.c
- *		Check privileges, tablespace, publications and free connections before a
- *		workload creates anything.
+ *		Check privileges, tablespace, publications, free connections, and the settings of the
+ *		sessions before a workload creates anything.
  *
  * The error messages say what is needed and what is there, with numbers or with the
  * GRANT command that helps.
  *
- * It must not: create anything, or read what the current user may not read, except
- * the number of sessions.
+ * It must not: create anything, set anything in this session, or read what the current user may
+ * not read, except the number of sessions.
  *
  *-------------------------------------------------------------------------
  */
 #include "workload/workload.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_database.h"
 #include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/tablespace.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "compat.h"
 #include "storage/storage.h"
@@ -40,12 +40,8 @@
 static void
 check_role(void)
 {
-	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
-	bool		can_login = HeapTupleIsValid(tuple) && ((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	if (!can_login)
+	if (sp_spi_column("SELECT 1 FROM pg_roles WHERE rolname = current_user AND rolcanlogin",
+					  0, NULL, NULL, NULL, SP_AS_CALLER) == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
 				 errmsg("role \"%s\" cannot run a workload", GetUserNameFromId(GetUserId(), false)),
@@ -114,7 +110,8 @@ void
 sp_workload_check_publications(bool has_allow)
 {
 	List	   *publications = sp_spi_column("SELECT pubname FROM pg_publication WHERE puballtables"
-											 " ORDER BY pubname LIMIT 1", 0, NULL, NULL, NULL);
+											 " ORDER BY pubname LIMIT 1", 0, NULL, NULL, NULL,
+											 SP_AS_CALLER);
 
 	if (publications)
 		ereport(ERROR,
@@ -130,21 +127,6 @@ sp_workload_check_publications(bool has_allow)
 
 /* -------------------------------------------------------------- connections */
 
-/* The CONNECTION LIMITs of the role and the database; -1: none. */
-static void
-read_connection_limits(int *of_role, int *of_database)
-{
-	HeapTuple	role = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
-	HeapTuple	database = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
-
-	if (!HeapTupleIsValid(role) || !HeapTupleIsValid(database))
-		elog(ERROR, "cache lookup failed for the current role or database");
-	*of_role = ((Form_pg_authid) GETSTRUCT(role))->rolconnlimit;
-	*of_database = ((Form_pg_database) GETSTRUCT(database))->datconnlimit;
-	ReleaseSysCache(role);
-	ReleaseSysCache(database);
-}
-
 /*
  * Connections that are free, by the rules of the server: superusers may use reserved ones, and
  * no CONNECTION LIMIT holds for them.
@@ -153,6 +135,7 @@ static int
 free_connections(void)
 {
 	int			number = MaxConnections - CountDBConnections(InvalidOid);
+	List	   *limits;			/* CONNECTION LIMITs; -1: none */
 	int			of_role;
 	int			of_database;
 
@@ -160,7 +143,11 @@ free_connections(void)
 		return number;
 	/* also of a role that may use reserved_connections */
 	number -= SuperuserReservedConnections + ReservedConnections;
-	read_connection_limits(&of_role, &of_database);
+	limits = sp_spi_column("SELECT unnest(ARRAY[(SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),"
+						   " (SELECT datconnlimit FROM pg_database WHERE datname = current_database())])",
+						   0, NULL, NULL, NULL, SP_AS_CALLER);
+	of_role = pg_strtoint32(linitial(limits));
+	of_database = pg_strtoint32(lsecond(limits));
 	if (of_role >= 0)
 		number = Min(number, of_role - CountUserBackends(GetUserId()));
 	if (of_database >= 0)
@@ -206,4 +193,93 @@ sp_workload_fit_clients(int wanted, bool new_connections)
 	if (max_clients < 1)
 		sp_workload_check_connections(1, new_connections);
 	return Min(wanted, Max(max_clients - SPARE_CONNECTIONS, 1));
+}
+
+/* ----------------------------------------------------------------- settings */
+
+/*
+ * Check a setting as the server does when a client connects, without setting it.  Of a
+ * custom parameter that is not defined, only the name is checked: any value is valid,
+ * and a check of it would define the parameter in this session.
+ */
+static void
+check_setting(const char *name, const char *value)
+{
+	static const char *const ours[] = {"application_name", "role", "session_authorization"};
+
+	for (size_t i = 0; i < lengthof(ours); i++)
+	{
+		if (pg_strcasecmp(name, ours[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("setting \"%s\" cannot be given to a workload", name),
+					 errdetail("The run sets role and application_name itself.")));
+	}
+	/* the parameter that most users will try here */
+	if (pg_strcasecmp(name, "wal_sync_method") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_CANT_CHANGE_RUNTIME_PARAM),
+				 errmsg("parameter \"%s\" cannot be changed now", name),
+				 errdetail("It applies to the whole cluster."),
+				 errhint("Change it between two runs with ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf(); CALL sync_probe.wait_for_reload(); CHECKPOINT; and compare the rows of sync_probe.workload_results.")));
+	if (strchr(name, '.') && GetConfigOption(name, true, false) == NULL)
+	{
+		sp_check_custom_name(name);
+		return;
+	}
+	(void) set_config_option(name, value, superuser() ? PGC_SU_BACKEND : PGC_BACKEND,
+							 PGC_S_CLIENT, GUC_ACTION_SET, false, ERROR, false);
+}
+
+/* The server accepts a startup packet of at most 10,000 bytes. */
+#define MAX_OPTIONS_BYTES	8000
+
+#define EACH_SETTING \
+	"SELECT key, CASE WHEN jsonb_typeof(value) = ANY ('{string,number,boolean}')" \
+	" THEN value #>> '{}' END FROM jsonb_each($1)"
+
+/*
+ * The settings of a jsonb object as session options, or an error that says what is
+ * wrong.  A search_path is returned apart, since the schema of the run precedes it.
+ */
+char *
+sp_workload_check_settings(Datum settings, char **search_path)
+{
+	Oid			types[] = {JSONBOID};
+	MemoryContext context = CurrentMemoryContext;
+	StringInfoData options;
+	Size		bytes;
+
+	if (!JB_ROOT_IS_OBJECT(DatumGetJsonbP(settings)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("settings must be a json object"),
+				 errhint("For example: settings => '{\"synchronous_commit\": \"off\"}'.")));
+	initStringInfo(&options);
+	sp_spi_execute(EACH_SETTING, lengthof(types), types, &settings, NULL, SP_AS_CALLER);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		const char *name = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+		const char *value = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2);
+
+		if (value == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("value of setting \"%s\" must be a string, a number or a boolean", name)));
+		check_setting(name, value);
+		if (pg_strcasecmp(name, "search_path") == 0)
+			*search_path = MemoryContextStrdup(context, value);
+		else
+			sp_append_session_option(&options, name, value);
+	}
+	SPI_finish();
+	/* each character of search_path may need an escape */
+	bytes = options.len + (*search_path ? strlen(*search_path) * 2 : 0);
+	if (bytes > MAX_OPTIONS_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("settings of %zu bytes are too long", bytes),
+				 errdetail("Encoded as connection options, they may take %d bytes.",
+						   MAX_OPTIONS_BYTES)));
+	return options.len > 0 ? options.data : NULL;
 }

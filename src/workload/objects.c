@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * objects.c
- *		Make and drop the objects of a workload, and find those that are left over.
+ *		Make and drop the objects of a workload and its temporary directory, and find objects that
+ *		are left over.
  *
  * The sessions of pgbench could not see objects of this uncommitted transaction.  So
  * pgbench runs set-up and tear-down, too.  What it takes to drop the objects is prepared
@@ -17,7 +18,11 @@
  */
 #include "workload/workload.h"
 
+#include <sys/stat.h>
+
+#include "common/file_utils.h"
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "utils/builtins.h"
 
 /* How long set-up, tear-down and drop wait for each lock. */
@@ -42,6 +47,68 @@
 /* How long sessions of the run may take to end once they are told to. */
 #define SESSIONS_MAX_MS		5000
 
+/* -------------------------------------------------------------- the directory */
+
+/*
+ * It holds the scripts, and the FIFOs that pgbench writes its transaction log to.  It is in the
+ * server's directory of temporary files, whose content the server removes after a crash.
+ *
+ * It must not: be anywhere else, or be accessible to other users of the operating system, since
+ * scripts may be confidential.
+ */
+#define TEMP_DIRECTORY	"base/" PG_TEMP_FILES_DIR
+#define NAME_PREFIX		PG_TEMP_FILE_PREFIX "_sync_probe."
+#define NAME_SUFFIX		".workload"
+
+static void
+failed(const char *verb, const char *kind, const char *path)
+{
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not %s %s \"%s\": %m", verb, kind, path)));
+}
+
+/* Whatever has its name already is a leftover of a process with the same ID. */
+static void
+make_directory(char *directory)
+{
+	char		path[MAXPGPATH];
+	struct stat status;
+
+	if (MakePGDirectory(TEMP_DIRECTORY) != 0 && errno != EEXIST)
+		failed("create", "directory", TEMP_DIRECTORY);
+	snprintf(path, sizeof(path), "%s/" NAME_PREFIX "%d" NAME_SUFFIX, TEMP_DIRECTORY, MyProcPid);
+	if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		(void) rmtree(path, true);
+	if (mkdir(path, S_IRWXU) != 0)
+		failed("create", "directory", path);
+	strlcpy(directory, path, MAXPGPATH);
+}
+
+/* Create a file with that content, and return its path. */
+char *
+sp_temp_directory_write(const char *directory, const char *name, const char *content)
+{
+	char	   *path = psprintf("%s/%s", directory, name);
+	FILE	   *file = AllocateFile(path, "wx");
+
+	if (file == NULL)
+		failed("create", "file", path);
+	if (fputs(content, file) == EOF || FreeFile(file) != 0)
+		failed("write", "file", path);
+	return path;
+}
+
+/* May be called at any time, repeatedly, and while the backend exits. */
+static void
+remove_directory(char *directory)
+{
+	/* rmtree() sends a WARNING for what it cannot remove */
+	if (directory[0] != '\0')
+		(void) rmtree(directory, true);
+	directory[0] = '\0';
+}
+
 /* ----------------------------------------------------------------- the schema */
 
 /* The comment: with the name it says that a schema is ours. */
@@ -59,7 +126,7 @@ sp_schema_drop_leftovers(void)
 {
 	List	   *dropped = sp_spi_column("SELECT " SP_SCHEMA "_internal.drop_leftovers(ARRAY("
 										LEFTOVERS " AND pg_has_role(n.nspowner, 'USAGE')))",
-										0, NULL, NULL, NULL);
+										0, NULL, NULL, NULL, SP_AS_CALLER);
 
 	return pg_strtoint32(linitial(dropped));
 }
@@ -116,7 +183,7 @@ drop_own_leftovers(const sp_workload_run *run)
 	ListCell   *cell;
 
 	initStringInfo(&sql);
-	foreach(cell, sp_spi_column(own, 0, NULL, NULL, NULL))
+	foreach(cell, sp_spi_column(own, 0, NULL, NULL, NULL, SP_AS_CALLER))
 		appendStringInfoString(&sql, drop_sql(lfirst(cell)));
 	if (sql.len > 0)
 	{
@@ -137,7 +204,7 @@ sp_workload_make(sp_workload_run *run)
 	/* 32 random bits: a collision with one of a few leftovers is very unlikely */
 	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x",
 			 pg_prng_uint32(&pg_global_prng_state));
-	sp_temp_directory_make(run->directory);
+	make_directory(run->directory);
 	prepare_scripts(run);
 	drop_own_leftovers(run);
 	run->objects = SP_OBJECTS_EXIST;
@@ -147,7 +214,7 @@ sp_workload_make(sp_workload_run *run)
 static void
 forget(sp_workload_run *run)
 {
-	sp_temp_directory_remove(run->directory);
+	remove_directory(run->directory);
 	run->objects = SP_NO_OBJECTS;
 }
 

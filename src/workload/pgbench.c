@@ -151,7 +151,7 @@ take_statement(void *context, double latency_ms, int64_t failures, const char *t
 					  pnstrdup(text, pg_mbcliplen(text, strlen(text), MAX_WORDS)));
 	sp_jsonb_put_number(statements, "latency_ms", latency_ms, 3);
 	sp_jsonb_put_number(statements, "failures", failures, 0);
-	sp_jsonb_end(statements, '}');
+	appendStringInfoChar(statements, '}');
 }
 
 /* --------------------------------------------------------------------- its log */
@@ -308,7 +308,7 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 		sp_pgbench_complain(ERROR, run, &child, NULL, "ran");
 	if (!sp_pgbench_parse_summary(child.out, &result->summary, take_statement, result->statements))
 		sp_pgbench_complain(ERROR, run, &child, "printed a summary that is not understood", "ran");
-	sp_jsonb_end(result->statements, ']');
+	appendStringInfoChar(result->statements, ']');
 	check_log(&state);
 	check_transactions(&state);
 }

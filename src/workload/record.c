@@ -33,7 +33,7 @@ sp_workload_wait_for_sessions(const sp_workload_run *run)
 	for (int waited = 0; waited < SESSIONS_WAIT_MS; waited += SESSIONS_PAUSE_MS)
 	{
 		pgstat_clear_snapshot();
-		if (sp_spi_column(sessions, 0, NULL, NULL, NULL) == NIL)
+		if (sp_spi_column(sessions, 0, NULL, NULL, NULL, SP_AS_CALLER) == NIL)
 			return;
 		sp_pause(SESSIONS_PAUSE_MS, "SyncProbeWorkload");
 	}
@@ -86,7 +86,8 @@ synchronous_commit_of(const sp_workload_run *run)
 	Datum		values[] = {run->settings, ObjectIdGetDatum(MyDatabaseId), ObjectIdGetDatum(GetUserId())};
 	const char *nulls = run->settings == 0 ? "n  " : NULL;
 
-	return linitial(sp_spi_column(SYNCHRONOUS_COMMIT, lengthof(types), types, values, nulls));
+	return linitial(sp_spi_column(SYNCHRONOUS_COMMIT, lengthof(types), types, values, nulls,
+								  SP_AS_CALLER));
 }
 
 /* What affects the cost of a commit, beside the settings that were asked for. */
@@ -102,7 +103,7 @@ server_settings(const sp_workload_run *run)
 	sp_jsonb_put_text(json, "synchronous_commit", synchronous_commit_of(run));
 	if (strcmp(run->wal_sync_method, GetConfigOption("wal_sync_method", false, false)) == 0)
 		sp_jsonb_put_text(json, "wal_sync_method", run->wal_sync_method);
-	sp_jsonb_end(json, '}');
+	appendStringInfoChar(json, '}');
 	return sp_jsonb_datum(json);
 }
 

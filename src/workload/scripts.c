@@ -54,13 +54,12 @@ sp_workload_find(sp_workload *workload)
 	MemoryContext context = CurrentMemoryContext;
 	Oid			types[] = {NAMEOID};
 	Datum		values[] = {NameGetDatum(&workload->name)};
-	sp_caller	caller = sp_become_history_owner();
 	char	   *transactions;
 
 	/* a builtin one that a later version has brought may have the name of a user's */
 	sp_spi_execute("SELECT * FROM " SP_SCHEMA ".workloads"
 				   " WHERE workload = $1 ORDER BY builtin DESC LIMIT 1",
-				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+				   lengthof(types), types, values, NULL, SP_AS_OWNER);
 	if (SPI_processed == 0)
 		complain_unknown(NameStr(workload->name));
 	namestrcpy(&workload->suite, text_column(context, "suite"));
@@ -73,7 +72,6 @@ sp_workload_find(sp_workload *workload)
 	transactions = text_column(context, "transactions");
 	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
 	SPI_finish();
-	sp_become_caller(caller);
 }
 
 /* ---------------------------------------------------------------- the scripts */
@@ -107,7 +105,8 @@ sp_workload_check_variables(const sp_workload_run *run)
 
 	if (strcmp(workload->protocol, "simple") == 0)
 		return;
-	undefined = sp_spi_column(UNDEFINED_VARIABLE, lengthof(types), types, values, NULL);
+	undefined = sp_spi_column(UNDEFINED_VARIABLE, lengthof(types), types, values, NULL,
+							  SP_AS_CALLER);
 	if (undefined)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

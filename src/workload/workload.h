@@ -4,10 +4,10 @@
  *		sync_probe.pgbench() and run_workload(): run pgbench, and record it.
  *		Run one as the load of something else, too.
  *
- * function.c checks the arguments with checks.c and settings.c.  scripts.c reads the row of the
+ * function.c checks the arguments with checks.c.  scripts.c reads the row of the
  * workload.  pgbench runs all of its SQL (pgbench.c, pgbench_command.c): the set-up, the script
  * and the tear-down, in a schema of their own that objects.c makes and drops, with files in a
- * temporary directory (temp_directory.c).  record.c writes the row.  load.c runs a workload
+ * temporary directory.  record.c writes the row.  load.c runs a workload
  * beside a trial.
  *
  * It must not: be used by a probe, or pass text of a user through a shell.
@@ -129,9 +129,6 @@ extern void sp_workload_check_publications(bool has_allow);
 extern void sp_workload_check_connections(int clients, bool new_connections);
 extern int	sp_workload_fit_clients(int wanted, bool new_connections);
 extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
-
-/* -------------------------------------------------------------- settings.c */
-
 extern char *sp_workload_check_settings(Datum settings, char **search_path);
 
 /* --------------------------------------------------------------- objects.c */
@@ -152,11 +149,7 @@ extern void sp_workload_give_up(sp_workload_run *run);
 /* Drop what runs have left in this database.  Returns the number of schemas. */
 extern int	sp_schema_drop_leftovers(void);
 
-/* -------------------------------------------------------- temp_directory.c */
-
-extern void sp_temp_directory_make(char *directory);
 extern char *sp_temp_directory_write(const char *directory, const char *name, const char *content);
-extern void sp_temp_directory_remove(char *directory);
 
 /* -------------------------------------------------------- pgbench_command.c */
 

@@ -29,7 +29,7 @@
 
 #include "engine/measure/segments.h"
 #include "engine/measure/stream.h"
-#include "engine/verdict/reason.h"
+#include "engine/verdict/verdict.h"
 
 #define MILLISECOND		SP_NS_PER_MS
 #define SECOND			SP_NS_PER_S

@@ -261,7 +261,7 @@ plan_with_counters(int64_t duration, double others_flush)
 static sp_durable
 found(void)
 {
-	return sp_probe_method_durable(probe, "fdatasync");
+	return sp_probe_method_durable(probe, "fdatasync", false);
 }
 
 /* Does the case sync by a call of its own?  This disk counts only these. */
@@ -287,7 +287,7 @@ TEST(counts_what_each_case_did)
 		assert_float_equal(rates.writes, 2, 1e-9);
 		assert_float_equal(rates.bytes, 2 * 8192, 1e-9);
 		/* open_* flush in the write, which this disk does not count */
-		assert_int_equal(sp_probe_case_durable(probe, c), syncs(c) ? YES : NO);
+		assert_int_equal(sp_probe_case_durable(probe, c, false), syncs(c) ? YES : NO);
 	}
 	/* there was no background I/O, neither before the first round nor between the flushes */
 	assert_float_equal(sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).flushes,
@@ -503,7 +503,7 @@ TEST(asks_whether_fua_replaces_a_flush)
 		bool		may = file->direct_io && strcmp(file->method->name, "open_datasync") == 0;
 
 		direct += may;
-		assert_int_equal(sp_probe_case_durable(probe, c), may ? UNKNOWN : NO);
+		assert_int_equal(sp_probe_case_durable(probe, c, false), may ? UNKNOWN : NO);
 	}
 	assert_int_equal(direct, 1);
 	assert_int_equal(found(), NO);

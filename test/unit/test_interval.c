@@ -229,7 +229,7 @@ TEST(takes_the_known_order_statistics)
 	FOR_EACH(row, rows)
 	{
 		double		values[128];
-		sp_median	median;
+		sp_speed	median;
 
 		for (int k = 0; k < row->n; k++)
 			values[(k * 11 + 2) % row->n] = k + 1;	/* n is never a multiple of 11 */

@@ -337,7 +337,7 @@ TEST(doubts_without_counters)
 	assert_false(at_backing);
 	probe->device.write_cache = "write back";
 	run_probe();
-	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), SP_DURABLE_UNKNOWN);
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync", false), SP_DURABLE_UNKNOWN);
 	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
 						"flushes are not counted");
 	assert_false(at_backing);
@@ -345,7 +345,7 @@ TEST(doubts_without_counters)
 						"none of its syncs was measured");
 	/* it is known: nothing is synced at all */
 	probe->device.syncs_nothing = "it is in memory";
-	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), SP_DURABLE_NO);
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync", false), SP_DURABLE_NO);
 	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
 	run_probe();
 	assert_non_null(strstr(reason_of_run(), " do not reach the device (it is in memory); "));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_tail.c
- *	  Tests of src/engine/verdict/tail.c, and of what the timed loop counts for it.
+ *	  Tests of the tails of src/engine/verdict/verdict.c, and of what the timed loop counts for it.
  *
  * The rule is tested by a table.  How slow flushes are counted, and how a sample caps them, is
  * seen on the simulated disk of fake_disk.h.
@@ -10,7 +10,7 @@
  */
 #include "fake_disk.h"
 
-#include "engine/verdict/tail.h"
+#include "engine/verdict/verdict.h"
 
 TEST(needs_enough_more_slow_flushes)
 {

@@ -13,7 +13,6 @@
 
 #include <string.h>
 
-#include "engine/verdict/reason.h"
 #include "engine/verdict/verdict.h"
 
 #define MARGIN		0.05

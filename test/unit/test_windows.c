@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_windows.c
- *	  Tests of src/engine/verdict/windows.c.
+ *	  Tests of the windows of src/engine/verdict/evidence.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/verdict/windows.h"
+#include "engine/verdict/evidence.h"
 
 /* What a share tells. */
 enum

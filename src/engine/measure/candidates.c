@@ -59,7 +59,6 @@ flush_facts(const sp_probe *probe, int c, sp_level level, bool at_best)
 	};
 }
 
-/* at_best: if control windows showed that all flushes of the case are its own. */
 static sp_durable_facts
 durable_facts(const sp_probe *probe, int c, bool at_best)
 {
@@ -82,18 +81,12 @@ durable_facts(const sp_probe *probe, int c, bool at_best)
 	};
 }
 
-static sp_durable
-case_durable(const sp_probe *probe, int c, bool at_best)
+sp_durable
+sp_probe_case_durable(const sp_probe *probe, int c, bool at_best)
 {
 	sp_durable_facts facts = durable_facts(probe, c, at_best);
 
 	return sp_judge_durable(&facts);
-}
-
-sp_durable
-sp_probe_case_durable(const sp_probe *probe, int c)
-{
-	return case_durable(probe, c, false);
 }
 
 /* The case of a method of which least is claimed; -1 if none was measured. */
@@ -113,7 +106,7 @@ weakest_case(const sp_probe *probe, const char *label, bool at_best)
 
 		if (!is_of_method(probe, c, label) || probe->results[c].histogram.ops == 0)
 			continue;
-		claim = strength[case_durable(probe, c, at_best)];
+		claim = strength[sp_probe_case_durable(probe, c, at_best)];
 		if (claim < least)
 		{
 			weakest = c;
@@ -123,25 +116,19 @@ weakest_case(const sp_probe *probe, const char *label, bool at_best)
 	return weakest;
 }
 
-static sp_durable
-method_durable(const sp_probe *probe, const char *label, bool at_best)
+sp_durable
+sp_probe_method_durable(const sp_probe *probe, const char *label, bool at_best)
 {
 	int			weakest = weakest_case(probe, label, at_best);
 
-	return weakest < 0 ? SP_DURABLE_UNKNOWN : case_durable(probe, weakest, at_best);
-}
-
-sp_durable
-sp_probe_method_durable(const sp_probe *probe, const char *label)
-{
-	return method_durable(probe, label, false);
+	return weakest < 0 ? SP_DURABLE_UNKNOWN : sp_probe_case_durable(probe, weakest, at_best);
 }
 
 bool
 sp_windows_may_tell(const sp_probe *probe, const char *label)
 {
-	return method_durable(probe, label, false) == SP_DURABLE_UNKNOWN &&
-		method_durable(probe, label, true) != SP_DURABLE_UNKNOWN;
+	return sp_probe_method_durable(probe, label, false) == SP_DURABLE_UNKNOWN &&
+		sp_probe_method_durable(probe, label, true) != SP_DURABLE_UNKNOWN;
 }
 
 const char *
@@ -216,7 +203,7 @@ sp_judge_methods(sp_probe *probe)
 		sp_candidate *candidate = &comparison->candidates[i];
 		const sp_sync_method *method = sp_sync_method_find(candidate->name);
 
-		candidate->durable = sp_probe_method_durable(probe, candidate->name);
+		candidate->durable = sp_probe_method_durable(probe, candidate->name, false);
 		candidate->tail = method_tail(probe, candidate->name);
 		candidate->other_kind = method->opens_synced != current->opens_synced;
 		candidate->data_only = method->data_only;

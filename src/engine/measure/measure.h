@@ -22,8 +22,7 @@
 
 #include "engine/measure/histogram.h"
 #include "engine/measure/sync_method.h"
-#include "engine/verdict/reason.h"
-#include "engine/verdict/windows.h"
+#include "engine/verdict/verdict.h"
 
 /* Sources with and without server headers share structures: off_t decides their layout. */
 _Static_assert(sizeof(off_t) == 8, "compile with -D_FILE_OFFSET_BITS=64");
@@ -410,10 +409,11 @@ extern double sp_probe_flush_us(const sp_probe *probe);
 
 /*
  * Do the syncs of a case reach the device, as far as the counters tell?  Those
- * of a method do if they do in each regime.
+ * of a method do if they do in each regime.  at_best: if control windows showed that all
+ * flushes of the case are its own.
  */
-extern sp_durable sp_probe_case_durable(const sp_probe *probe, int c);
-extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *label);
+extern sp_durable sp_probe_case_durable(const sp_probe *probe, int c, bool at_best);
+extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *label, bool at_best);
 
 /*
  * Why that is unknown of a method, in words; NULL if it is known.  at_backing: that is so at

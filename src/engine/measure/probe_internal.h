@@ -4,9 +4,9 @@
  *		Shared by the files of a run.
  *
  * The row of a suite has functions to plan, run and judge it.  Suites of short slices run in
- * probe.c, which calls rotation.c (which file), round.c (a round) and control_window.c; stream
- * and segments have rounds of their own.  All use operation.c (an operation), background.c (the
- * counters) and analysis.c (a look, for which candidates.c compares methods).
+ * probe.c, which calls rotation.c (which file) and round.c (a round); stream and segments have
+ * rounds of their own.  All use operation.c (an operation), background.c (the counters) and
+ * analysis.c (a look, for which candidates.c compares methods).
  *
  *-------------------------------------------------------------------------
  */
@@ -189,8 +189,6 @@ extern void sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t
 
 /* Take an idle sample between two rounds, if there are too few. */
 extern void sp_sample_more(sp_probe *probe, int64_t flush_ns);
-
-/* ---------------------------------------------------------- control_window.c */
 
 /* Take a control window after the last flush, if others flush and there is time for it. */
 extern void sp_control_window(sp_probe *probe);

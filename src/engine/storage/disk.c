@@ -91,23 +91,17 @@ static const char *const virtual_models[] = {
 static bool
 begins_with_any(const char *text, const char *const *words)
 {
-	for (; *words != NULL; words++)
-	{
-		if (strncasecmp(text, *words, strlen(*words)) == 0)
-			return true;
-	}
-	return false;
+	while (*words != NULL && strncasecmp(text, *words, strlen(*words)) != 0)
+		words++;
+	return *words != NULL;
 }
 
 bool
 sp_is_one_of(const char *text, const char *const *words)
 {
-	for (; *words != NULL; words++)
-	{
-		if (strcmp(text, *words) == 0)
-			return true;
-	}
-	return false;
+	while (*words != NULL && strcmp(text, *words) != 0)
+		words++;
+	return *words != NULL;
 }
 
 /* Attributes of a fixed width are padded with blanks. */

@@ -175,10 +175,10 @@ median_rank(int n, double alpha)
 	return r;
 }
 
-sp_median
+sp_speed
 sp_median_interval(double *values, int n, double alpha)
 {
-	sp_median	median = {NAN, NAN, NAN};
+	sp_speed	median = {NAN, NAN, NAN};
 	int			rank;
 
 	if (n < 1)

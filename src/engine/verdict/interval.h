@@ -77,9 +77,7 @@ extern sp_speed sp_speed_against_both(const double *baseline_us, const double *c
  * The median of n values and its exact interval by order statistics (David and Nagaraja,
  * Order Statistics, 7.1).  It sorts the values.
  */
-typedef sp_speed sp_median;
-
-extern sp_median sp_median_interval(double *values, int n, double alpha);
+extern sp_speed sp_median_interval(double *values, int n, double alpha);
 
 /*
  * The noise that the interval of the A/A control shows: its half-width as a

@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/verdict/reason.h"
+#include "engine/verdict/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

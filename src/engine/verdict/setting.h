@@ -13,7 +13,7 @@
 #define SP_SETTING_H
 
 #include "engine/verdict/commit_waits.h"
-#include "engine/verdict/reason.h"
+#include "engine/verdict/verdict.h"
 
 /* Rounds beyond these are not compared. */
 #define SP_SETTING_MAX_ROUNDS	4096

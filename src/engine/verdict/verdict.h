@@ -19,9 +19,56 @@
 
 #include "engine/verdict/evidence.h"
 #include "engine/verdict/interval.h"
-#include "engine/verdict/tail.h"
 
 #define SP_MAX_METHODS			8
+
+/* --------------------------------------------------------------------- tail */
+
+/*
+ * Does a method have more slow flushes than another?
+ *
+ * A flush is slow if it takes more than five times the median of the current
+ * method.  A method can be faster in most flushes, and still make a few commits
+ * wait for a long time.
+ */
+
+/*
+ * The rounds of a case, and those with a slow flush.  The round is the unit: one
+ * stall of the disk can make several flushes of a slice slow.
+ */
+typedef struct sp_tail
+{
+	int64_t		rounds;
+	int64_t		slow_rounds;
+} sp_tail;
+
+/* The share of rounds with a slow flush; NAN without a round. */
+extern double sp_tail_share(const sp_tail *tail);
+
+/*
+ * Is the share larger than that of the other by more than chance, and by enough to
+ * matter?  False if one of them has no round.
+ *
+ * Given all slow rounds of both, those of one are binomial if the shares are equal
+ * (Przyborowski and Wilenski, Biometrika 31, 1940); three standard deviations are
+ * about once in 500 times.
+ */
+extern bool sp_tail_exceeds(const sp_tail *tail, const sp_tail *other);
+
+/*
+ * May it be larger, as far as these rounds tell?  Few rounds cannot prove more slow flushes,
+ * but they can make them likely.  Below 400 rounds of each, two slow ones against none are
+ * enough.  With more rounds these are less than the least difference that matters.
+ */
+extern bool sp_tail_may_exceed(const sp_tail *tail, const sp_tail *other);
+
+/*
+ * How many times as many rounds until a share that may be larger is known to be, if
+ * both shares stay as they are; 1 if it is known, or may not be larger.
+ */
+extern double sp_tail_rounds_needed(const sp_tail *tail, const sp_tail *other);
+
+/* ------------------------------------------------------------------- verdict */
 
 typedef enum sp_regime
 {
@@ -135,5 +182,30 @@ extern bool sp_is_settled(const sp_comparison *comparison, const sp_judgement *j
 
 /* May that candidate be worth a switch, as far as is known? */
 extern bool sp_may_gain(const sp_candidate *candidate);
+
+/* ---------------------------------------------------------- reason.c: in words */
+
+#define SP_REASON_SIZE	1024
+
+/* What was compared, in words. */
+typedef struct sp_words
+{
+	bool		values;			/* of a setting and its commits, not methods and their flushes */
+	const char *unit;			/* of a name: " us", or "" */
+	bool		rate;			/* speeds are operations per second, not time for each */
+	const char *when;			/* " back to back", or "" */
+	int			samples;		/* that were compared */
+	const sp_speed *other;		/* of each candidate, where something else was compared, too: if
+								 * rate the time, else the rate; or NULL */
+	const char *load;			/* what was seen of the server's load, or NULL */
+	const char *syncs_nothing;	/* why the file system does not sync, or NULL */
+} sp_words;
+
+/* An upper bound in parts of 1 / unit.  It is never rounded to less than was shown. */
+extern double sp_bound_rounded_up(double bound, double unit);
+
+/* The reason of a verdict of sp_judge(), as one sentence.  Cut short if it does not fit. */
+extern void sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
+					   const sp_words *words, char reason[SP_REASON_SIZE]);
 
 #endif							/* SP_VERDICT_H */
