@@ -79,7 +79,7 @@ sources_of() {
 	for suite in $1; do
 		mirror=$(mirror_of "$suite")
 		[[ -z $mirror ]] ||
-			echo "deb [signed-by=$key] $mirror $suite main"
+			echo "deb [signed-by=$key] $mirror $suite main contrib"
 	done
 }
 
@@ -181,20 +181,29 @@ chroot_entry='
 	exit $?
 '
 
-# enter_chroot NAME COMMAND...: with a copy of this checkout in /root/pg_sync_probe, and the
-# environment of a login of root; of this shell only what reaches the network.
-enter_chroot() {
-	local system=$work/system status=0 environment
-	mkdir "$system"
-	tar -C "$system" --numeric-owner -xf "$chroots/$1.tar"
-	unpack_sources "$system/root/pg_sync_probe"
-	shift
+# unpack_chroot NAME: in $work/system, with a copy of this checkout in /root/pg_sync_probe.
+unpack_chroot() {
+	mkdir "$work/system"
+	tar -C "$work/system" --numeric-owner -xf "$chroots/$1.tar"
+	unpack_sources "$work/system/root/pg_sync_probe"
+}
+
+# run_in_chroot COMMAND...: with the environment of a login of root; of this shell only what
+# reaches the network.
+run_in_chroot() {
+	local environment
 	mapfile -t environment < <(env |
 		grep -E '^(https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|PIP_[A-Z_]*)=')
 	run_apart env -i HOME=/root USER=root LOGNAME=root SHELL=/bin/bash "TERM=${TERM:-dumb}" \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${environment[@]}" \
-		bash -c "$chroot_entry" bash "$system" "$@" || status=$?
-	rm -rf -- "$system"
+		bash -c "$chroot_entry" bash "$work/system" "$@"
+}
+
+enter_chroot() {
+	local status=0
+	unpack_chroot "$1"
+	run_in_chroot "${@:2}" || status=$?
+	rm -rf -- "$work/system"
 	return "$status"
 }
 

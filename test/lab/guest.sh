@@ -1,0 +1,397 @@
+#!/bin/bash
+# The first process of the laboratory's guest: builds a stack, runs tests in a cluster on it, and
+# cuts the power.
+#
+# The kernel's command line says which: lab.stack=NAME (a row of stacks), lab.tests=works,power,
+# leftovers,cuts (the last one ends with disks after a cut), lab.cuts=NUMBER, lab.lies=1.  Results
+# are TAP, on the second serial line.  The last disk is the control of volatile_disks.c.
+#
+# A cut is a copy of what is on the disks at that moment.  When all are made, each in turn becomes
+# the contents of the disks, as after a restart: nothing of the stack is in use then.
+
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin:/opt/server LANG=C.UTF-8 PGHOST=/run PGUSER=postgres
+lab=/lab data=/data/pg
+
+start_guest() {
+	mountpoint -q /proc || mount -t proc proc /proc
+	mountpoint -q /sys || mount -t sysfs sysfs /sys
+	mountpoint -q /dev || mount -t devtmpfs devtmpfs /dev
+	mkdir -p /dev/pts /dev/shm
+	mount -t devpts devpts /dev/pts
+	for each in /dev/shm /tmp /run; do mount -t tmpfs -o mode=1777 tmpfs "$each"; done
+	exec </dev/null >/dev/console 2>&1
+	stty -F /dev/ttyS1 raw -echo
+	exec 3>/dev/ttyS1
+	ip link set lo up
+	for each in ${modules[*]}; do modprobe -q "$each"; done
+	sleep 1
+	[[ ! -e /dev/zfs ]] || chmod 666 /dev/zfs
+}
+
+modules=(virtio_blk virtio_scsi sd_mod nvme md_mod raid0 raid1 raid10 raid456 dm_mod dm_crypt
+	dm_multipath dm_round_robin loop xfs btrfs ext4 zfs)
+
+# ---------------------------------------------------------------- results
+
+test_number=0
+
+# result STATUS NAME [WHY-NOT]
+result() {
+	local word=ok
+	(($1 == 0)) || word="not ok"
+	printf '%s %d - %s: %s\n' "$word" "$((++test_number))" "$stack" "$2" >&3
+	[[ -z ${3:-} || $1 == 0 ]] || printf '%s\n' "$3" | sed 's/^/# /' >&3
+	return "$1"
+}
+
+# is GOT EXPECTED NAME
+is() {
+	[[ $1 == "$2" ]]
+	result $? "$3" "got \"$1\", expected \"$2\""
+}
+
+# succeeds NAME COMMAND...
+succeeds() {
+	"${@:2}" >/run/output 2>&1
+	result $? "$1" "$(</run/output)"
+}
+
+# ------------------------------------------------------------- the stack
+
+read_stack() {
+	local row
+	row=$(grep -E "^$stack *\|" "$lab/stacks") || return
+	IFS='|' read -r _ disk_kind layers filesystem options method durable findings <<<"$row"
+	for each in disk_kind layers filesystem options method durable findings; do
+		read -r "$each" <<<"${!each}"
+	done
+	case $disk_kind in
+		*virtio*) disks=(/dev/vd[b-z]) ;;
+		*nvme*) disks=(/dev/nvme*n1) ;;
+		*scsi*) disks=(/dev/sd?) ;;
+	esac
+	control=/dev/vdb
+	[[ $disk_kind != *virtio* ]] || { control=${disks[-1]}; unset 'disks[-1]'; }
+	[[ $stack != z* ]] || make_partitions
+}
+
+# One on each disk, since zpool would wait for udev to make them: 2048 sectors are left out.
+make_partitions() {
+	local i size
+	size=$(($(blockdev --getsz "${disks[0]}") - 2048))
+	size=$(printf '\\x%02x' $((size & 255)) $((size >> 8 & 255)) $((size >> 16 & 255)) 0)
+	for i in "${!disks[@]}"; do
+		{ head -c 446 /dev/zero; printf '\0\0\0\0\x83\0\0\0\0\x08\0\0%b' "$size"
+			head -c 48 /dev/zero; printf '\x55\xaa'; } | dd "of=${disks[i]}" bs=512 status=none
+		blockdev --rereadpt "${disks[i]}"
+		disks[i]+=1
+	done
+}
+
+# Each layer: LAYER make|start|stop; takes and gives $devices.
+layer_md() {
+	case $1 in
+		make) mdadm --create /dev/md0 --run "--level=$options" "--raid-devices=${#devices[@]}" \
+			--assume-clean --metadata=1.2 "${devices[@]}" ;;
+		start) mdadm --assemble --run /dev/md0 "${devices[@]}" ;;
+		stop) mdadm --stop /dev/md0 ;;
+	esac
+	devices=(/dev/md0)
+}
+
+lvm_conf='activation { udev_sync=0 udev_rules=0 } devices { use_devicesfile=0 }'
+
+layer_lvm() {
+	case $1 in
+		make) lvm pvcreate -q -y --config "$lvm_conf" "${devices[@]}"
+			lvm vgcreate -q --config "$lvm_conf" lab "${devices[@]}"
+			lvm lvcreate -q -y -Wn --config "$lvm_conf" -n data -l 100%FREE \
+				$([[ $options != striped ]] || echo "-i ${#devices[@]}") lab ;;
+		start) lvm vgchange -ay --config "$lvm_conf" lab ;;
+		stop) lvm vgchange -an --config "$lvm_conf" lab ;;
+	esac
+	devices=(/dev/mapper/lab-data)
+}
+
+layer_crypt() {
+	case $1 in
+		stop) cryptsetup close lab ;;
+		*) echo "a key for the laboratory alone" | cryptsetup open --type plain \
+			--cipher aes-xts-plain64 --key-size 256 --key-file - "${devices[0]}" lab ;;
+	esac
+	devices=(/dev/mapper/lab)
+}
+
+layer_loop() {
+	case $1 in
+		make) mkfs.ext4 -q -F "${devices[0]}" && mount "${devices[0]}" /below &&
+			fallocate -l 800M /below/image && losetup /dev/loop0 /below/image ;;
+		start) mount "${devices[0]}" /below && losetup /dev/loop0 /below/image ;;
+		stop) losetup -d /dev/loop0; umount /below ;;
+	esac
+	devices=(/dev/loop0)
+}
+
+layer_multipath() {
+	case $1 in
+		stop) dmsetup remove --noudevsync lab ;;
+		*) dmsetup create --noudevsync lab --table "0 $(blockdev --getsz "${devices[0]}") multipath $(
+			)0 0 1 1 round-robin 0 2 1 ${devices[0]} 1000 ${devices[1]} 1000" ;;
+	esac
+	devices=(/dev/mapper/lab)
+}
+
+# Names of devices for zpool.
+layer_mirror() { devices=(mirror "${devices[@]}"); }
+layer_log() { devices=("${devices[0]}" log "${devices[1]}"); }
+
+layer_zvol() {
+	case $1 in
+		make) zpool create -f -o ashift=12 -m none tank "${devices[@]}"
+			zfs create -s -V 800M -o volblocksize=8k tank/data ;;
+		start) zpool import -f -d /dev tank ;;
+		stop) zpool export -f tank ;;
+	esac
+	devices=(/dev/zd0)
+	[[ $1 == stop ]] || for ((i = 0; i < 100; i++)); do
+		[[ ! -b /dev/zd0 ]] || break
+		sleep 0.1
+	done
+}
+
+make_filesystem() {
+	case $filesystem in
+		btrfs) mkfs.btrfs -q -f ${options:+-d "$options" -m "$options"} "${devices[@]}" ;;
+		zfs) zpool create -f -o ashift=12 -O atime=off ${options:+-O "$options"} -m /data tank \
+			"${devices[@]}" ;;
+		ext4) mkfs.ext4 -q -F "${devices[0]}" ;;
+		xfs) mkfs.xfs -q -f "${devices[0]}" ;;
+	esac
+}
+
+mount_filesystem() {
+	case $filesystem in
+		zfs) [[ $1 == make ]] || zpool import -f -d /dev tank ;;
+		btrfs) btrfs device scan "${devices[@]}" && mount "${devices[0]}" /data ;;
+		*) mount ${mount_options:+-o "$mount_options"} "${devices[0]}" /data ;;
+	esac
+}
+
+# stack_step make|start
+stack_step() {
+	mount_options=
+	[[ -n $layers || $filesystem == btrfs ]] || mount_options=$options
+	devices=("${disks[@]}")
+	for layer in $layers; do "layer_$layer" "$1" || return; done
+	[[ $1 != make ]] || make_filesystem || return
+	mount_filesystem "$1"
+}
+
+stop_stack() {
+	local -a below=()
+	local layer
+	if [[ $filesystem == zfs ]]; then zpool export -f tank; else umount /data; fi
+	for layer in $layers; do below=("$layer" "${below[@]}"); done
+	for layer in "${below[@]}"; do "layer_$layer" stop; done
+	for each in "${disks[@]}"; do blockdev --flushbufs "$each"; done
+}
+
+# ------------------------------------------------------------ the cluster
+
+as_postgres() { setpriv --reuid=postgres --regid=postgres --init-groups -- "$@"; }
+sql() { as_postgres psql -XAtq -v ON_ERROR_STOP=1 -d postgres "$@"; }
+
+make_cluster() {
+	install -d -o postgres -m 700 "$data"
+	as_postgres initdb -N -A trust -E UTF8 --locale=C -D "$data" >/dev/null
+	cat >>"$data/postgresql.conf" <<-END
+		listen_addresses = ''
+		unix_socket_directories = '/run'
+		wal_sync_method = $method
+		shared_buffers = 32MB
+		min_wal_size = 64MB
+		max_wal_size = 128MB
+		checkpoint_timeout = 1h
+	END
+	start_cluster
+}
+
+start_cluster() { as_postgres pg_ctl -s -w -t 600 -D "$data" -l /run/log start; }
+stop_cluster() { as_postgres pg_ctl -s -w -t 600 -m immediate -D "$data" stop; }
+loads=()				# processes that use the cluster
+
+# ------------------------------------------------------------------ tests
+
+works() {
+	local device=''			# that of a pool is not named
+	[[ $filesystem == zfs ]] || device=$(lsblk -ndo KNAME "${devices[0]}")
+	sql -v durable="$durable" -v findings="$findings" -v device="$device" \
+		-v filesystem="$filesystem" -v method="$method" -f "$lab/works.sql" >/run/works 2>&1
+	local status=$? line
+	while read -r line; do
+		case $line in
+			"ok - "*) result 0 "${line#ok - }" ;;
+			"not ok - "*) result 1 "${line#not ok - }" ;;
+			*) printf '# %s\n' "$line" >&3 ;;
+		esac
+	done </run/works
+	result $status "all statements ran"
+}
+
+clients=4
+
+# The newest number of each client that was acknowledged: in memory, written by psql.
+acknowledged() {
+	local client
+	for ((client = 1; client <= clients; client++)); do
+		tail -n 1 "/run/acknowledged.$client" | tr '\n' ' '
+	done
+}
+
+command_disks() { printf '%s\0' "$1" | dd "of=$control" bs=512 conv=sync oflag=direct status=none; }
+
+start_load() {
+	local client
+	sql -c 'CREATE TABLE acknowledged (client int, n int, PRIMARY KEY (client, n), pad text)' ||
+		return
+	loads=()
+	for ((client = 1; client <= clients; client++)); do
+		for ((n = 1; ; n++)); do
+			echo "INSERT INTO acknowledged VALUES ($client, $n, repeat('x', 300)) RETURNING n;"
+		done | sql >"/run/acknowledged.$client" 2>/dev/null &
+		loads+=($!)
+	done
+	while sleep 7; do sql -c CHECKPOINT; done &
+	loads+=($!)
+	until [[ $(acknowledged | wc -w) == "$clients" ]]; do sleep 0.2; done
+}
+
+# Ends what runs, and lets go of the disks.
+end_everything() {
+	((${#loads[@]} == 0)) || kill "${loads[@]}"
+	stop_cluster
+	((${#loads[@]} == 0)) || wait "${loads[@]}"
+	loads=()
+	stop_stack
+}
+
+# restart CUT: the disks are as that cut left them.
+restart() {
+	command_disks "load $1"
+	stack_step start && start_cluster
+}
+
+# Half of the cuts lose all that was not flushed, the others keep a part of it.
+cuts() {
+	local i failed=0
+	[[ -z $lies ]] || command_disks lie
+	succeeds "a load begins" start_load || return
+	for ((i = 1; i <= number_of_cuts; i++)); do
+		sleep "$((RANDOM % 3)).$((RANDOM % 10))"
+		acknowledged >"/run/cut.$i"
+		command_disks "cut $i $((i % 2 * 50))"
+	done
+	end_everything
+	for ((i = 1; i <= number_of_cuts; i++)); do
+		after_cut "$i" || failed=$((failed + 1))
+	done
+	printf '# %s: %d of %d cuts lost commits; durable: %s%s\n' "$stack" "$failed" \
+		"$number_of_cuts" "$durable" "${lies:+, by a cache that lies}" >&3
+	if [[ -n $lies || $durable == no ]]; then
+		((failed > 0))
+		result $? "cuts lose commits"
+	else
+		is "$failed" 0 "cuts that lose a commit"
+	fi
+}
+
+# after_cut NUMBER: which acknowledged commits are missing?
+after_cut() {
+	local -a numbers
+	local client lost=0 found text
+	read -ra numbers <"/run/cut.$1"
+	if ! restart "$1"; then
+		lost="the cluster"
+		tail -n 5 /run/log | sed 's/^/# /' >&3
+	else
+		for ((client = 1; client <= clients; client++)); do
+			found=$(sql -c "SELECT count(*) FROM acknowledged
+				WHERE client = $client AND n <= ${numbers[client - 1]}") || found=0
+			lost=$((lost + numbers[client - 1] - found))
+		done
+		if ! text=$(as_postgres pg_amcheck -d postgres -t acknowledged -s pg_catalog 2>&1); then
+			lost+=", and pg_amcheck finds damage"
+			printf '%s\n' "$text" | head -n 20 | sed 's/^/# /' >&3
+		fi
+	fi
+	end_everything
+	printf '# %s: cut %s, acknowledged %s, lost: %s\n' "$stack" "$1" "${numbers[*]}" "$lost" >&3
+	[[ $lost == 0 ]]
+}
+
+# What power_test() says of an honest cache, and of one that begins to lie.
+power() {
+	local number expected verdict
+	for expected in proven refuted; do
+		sql -c 'CALL sync_probe.power_test()' 2>/run/power &
+		loads=($!)
+		sleep 5
+		[[ $expected == proven ]] || command_disks lie
+		sleep 3
+		number=$(grep -o '[0-9]* is durable' /run/power | tail -n 1)
+		command_disks "cut power 0"
+		end_everything
+		if restart power; then
+			verdict=$(sql -F ' ' -c "SELECT durable, reason
+				FROM sync_probe.power_test_result(${number%% *})" 2>&1)
+		else
+			verdict="refuted: the cluster does not start"
+		fi
+		if [[ $durable == no ]]; then
+			is "${verdict%%[: ]*}" refuted "power_test: $verdict"
+			return
+		fi
+		is "${verdict%%[: ]*}" "$expected" "power_test: $verdict"
+		sql -c 'SELECT sync_probe.cleanup()' >/dev/null
+	done
+}
+
+# What a trial and a probe leave behind at a cut.
+leftovers() {
+	local call
+	for call in "CALL sync_probe.trial('commit_delay', '{50}', '1 min', workload => 'upsert')" \
+		"SELECT FROM sync_probe.probe(duration => '1 min')"; do
+		sql -c "$call" 2>/dev/null >&2 &
+		loads=($!)
+		sleep "$((10 + RANDOM % 10))"
+		command_disks "cut leftovers 50"
+		end_everything
+		succeeds "the cluster starts after ${call%%(*}" restart leftovers
+		sql -c 'SELECT sync_probe.cleanup()' >/dev/null
+		is "$(sql -c 'SHOW commit_delay')" 0 "commit_delay is as before"
+		is "$(find "$data" -name '*sync_probe*' -not -name '*.power_test')" "" "no file is left"
+	done
+}
+
+start_guest
+lies='' number_of_cuts=4 tests=works,cuts stack=ext4
+for each in $(</proc/cmdline); do
+	case $each in
+		lab.stack=*) stack=${each#*=} ;;
+		lab.tests=*) tests=${each#*=} ;;
+		lab.cuts=*) number_of_cuts=${each#*=} ;;
+		lab.lies=*) lies=${each#*=} ;;
+	esac
+done
+mkdir -p /data /below
+read_stack
+if succeeds "the stack is built" stack_step make && succeeds "a cluster starts" make_cluster &&
+	succeeds "the extension is there" \
+		sql -c 'CREATE EXTENSION pg_sync_probe; CREATE EXTENSION amcheck'; then
+	sync
+	for each in ${tests//,/ }; do "$each"; done
+fi
+echo "1..$test_number" >&3
+sleep 1
+echo o >/proc/sysrq-trigger
+sleep infinity
