@@ -118,8 +118,9 @@ my $backup = $node->backup_dir . '/beside';
 is(join(' ', grep { -e } glob("{$copy/PG_*,$backup/base,$backup/pg_wal}/$name")), '',
 	'pg_basebackup leaves them out');
 fails_ok($node, 'DROP TABLESPACE', 'DROP TABLESPACE place', '42809', qr/$name": Not a directory/);
+my $action = sql($node, 'SHOW data_checksums') eq 'on' ? '--check' : '--enable';
 $node->stop;
-PostgreSQL::Test::Utils::command_ok([ 'pg_checksums', '--enable', '--no-sync', '-D', $data ],
+PostgreSQL::Test::Utils::command_ok([ 'pg_checksums', $action, '--no-sync', '-D', $data ],
 	'pg_checksums passes over them');
 $node->start;
 is(join(' ', grep { !-s $file{$_} } sort keys %file), '', 'a restart keeps them');

@@ -61,7 +61,7 @@ GRANT EXECUTE ON FUNCTION sync_probe.probe TO sync_probe_committer;
 SET LOCAL ROLE sync_probe_committer;
 SELECT throws_ok($$SET pg_sync_probe.max_commit_wal = '10GB'$$, '42501');
 SELECT is(count(run_id) FILTER (WHERE ops > 0), 2::bigint, 'it is recorded')
-FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '1 s',
+FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '3 s',
                       methods => '{fsync,fdatasync}')
 WHERE method IN ('fsync', 'fdatasync');
 RESET ROLE;
