@@ -355,14 +355,14 @@ LOOP
      format('ZFS ignores every sync of %s (sync=disabled): a crash loses commits, and measured'
             ' speeds mean nothing', zfs ->> 'dataset'),
      format('Switch syncs on: zfs set sync=standard %s', zfs ->> 'dataset')),
-    (jsonb_array_length(zfs -> 'data_devices') > 0
+    (zfs ->> 'sync' <> 'disabled' AND jsonb_array_length(zfs -> 'data_devices') > 0
      AND jsonb_array_length(zfs -> 'log_devices') = 0,
      'info', 'zfs_log_on_main_pool',
      format('pool %s has no log device: each sync writes the intent log to the data devices',
             zfs ->> 'pool'),
      format('Add a fast device that keeps what it acknowledged when the power fails:'
             ' zpool add %s log mirror DEVICE DEVICE', zfs ->> 'pool')),
-    (zfs ->> 'logbias' = 'throughput',
+    (zfs ->> 'sync' <> 'disabled' AND zfs ->> 'logbias' = 'throughput',
      'warning', 'zfs_logbias_throughput',
      format('logbias=throughput makes syncs of %s bypass the log device and write to the main'
             ' pool', zfs ->> 'dataset'),

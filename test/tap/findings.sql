@@ -264,7 +264,8 @@ INSERT INTO run_scenario VALUES
 -- FreeBSD, 12 SATA disks: 6,676 syncs a second
 ('ZFS that syncs nothing',
     'as=zfs, durable=no; storage: syncs_nothing=sync=disabled, disks=[{"name": "sda", '
-    '"rotational": true, "virtual": false}]; storage.zfs: sync=disabled; '
+    '"rotational": true, "virtual": false}]; storage.zfs: sync=disabled, logbias=throughput, '
+    'data_devices=["/dev/sda"], log_devices=[]; '
     'saturated: ops_per_sec=6676.001, p50_us=148',
     'error zfs_sync_disabled, warning implausibly_fast', 'zfs set sync=standard tank/pg',
     'zfs: dataset=tank/pg, sync=disabled'),
