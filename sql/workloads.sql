@@ -208,6 +208,7 @@ UPDATE sync_probe.workloads SET script = 'SELECT 1' WHERE workload = 'upsert'
 DELETE FROM sync_probe.workloads
 INSERT INTO sync_probe.workloads (workload, script, builtin) VALUES ('a', 'SELECT 1', true)
 UPDATE sync_probe.workloads SET builtin = true WHERE workload = 'mine'
+WITH d AS (DELETE FROM sync_probe.workloads WHERE workload = 'mine' RETURNING 1) UPDATE sync_probe.workloads SET script = 'SELECT 2' FROM d WHERE workload = 'mine'
 $$);
 DELETE FROM sync_probe.workloads WHERE workload = 'mine';
 

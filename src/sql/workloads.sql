@@ -144,6 +144,10 @@ BEGIN
     END IF;
     IF TG_OP <> 'INSERT' THEN
         DELETE FROM sync_probe_internal.workloads AS w WHERE w.workload = old.workload;
+        IF NOT FOUND THEN	-- else an update would bring it back, under its old name or a new one
+            RAISE EXCEPTION 'workload "%" was changed by another session', old.workload
+                USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
+        END IF;
     END IF;
     IF TG_OP = 'DELETE' THEN
         RETURN old;
