@@ -104,7 +104,8 @@ typedef struct sp_progress
 	volatile int64 transactions;
 } sp_progress;
 
-extern sp_progress *sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_us);
+extern sp_progress *sp_cluster_lock_acquire(const char *location, const char *suite,
+											int64 duration_us);
 extern void sp_yield_to_drop(void);
 extern void sp_progress_set_phase(const char *phase);
 extern void sp_cluster_lock_release(void);

@@ -93,10 +93,10 @@ sp_await_reload(void)
 List *
 sp_configuration_files(void)
 {
-	return lappend(sp_spi_column("SELECT sourcefile FROM pg_file_settings WHERE sourcefile IS NOT NULL"
-								 " UNION SELECT setting FROM pg_settings WHERE name = ANY ('{config_file,"
-								 "hba_file,ident_file,ssl_cert_file,ssl_key_file,ssl_ca_file,"
-								 "ssl_crl_file,ssl_crl_dir,ssl_dh_params_file}')",
+	return lappend(sp_spi_column("SELECT sourcefile FROM pg_file_settings"
+								 " WHERE sourcefile IS NOT NULL UNION SELECT setting"
+								 " FROM pg_settings WHERE name ~ '^(config|hba|ident)_file$'"
+								 " OR name ~ '^ssl_.*_(file|dir)$'",
 								 0, NULL, NULL, NULL, SP_AS_OWNER), AUTO_CONF_FILE);
 }
 

@@ -96,7 +96,8 @@ sp_history_row_type(const char *table)
  * the owner, too, and cannot become another role (see SECURITY_RESTRICTED_OPERATION in miscinit.c).
  */
 void
-sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, bool as_owner)
+sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls,
+			   bool as_owner)
 {
 	int			nest_level = NewGUCNestLevel();
 	Oid			user;
@@ -123,7 +124,8 @@ sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char
 
 /* The first column of all rows as text, in the current memory context. */
 List *
-sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, bool as_owner)
+sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls,
+			  bool as_owner)
 {
 	MemoryContext context = CurrentMemoryContext;
 	List	   *column = NIL;

@@ -85,8 +85,8 @@ typedef struct shared_answer
 static void
 register_when_free(dsm_segment *segment, BackgroundWorkerHandle **handle)
 {
-	for (int i = 0; !sp_worker_register("pg_sync_probe new process", "sync_probe_new_process", false,
-										BGW_NEVER_RESTART, segment, handle); i++)
+	for (int i = 0; !sp_worker_register("pg_sync_probe new process", "sync_probe_new_process",
+										false, BGW_NEVER_RESTART, segment, handle); i++)
 	{
 		if (i == MAX_POLLS || max_worker_processes == 0)
 			ereport(ERROR,

@@ -4,11 +4,10 @@
  *		sync_probe.pgbench() and run_workload(): run pgbench, and record it.
  *		Run one as the load of something else, too.
  *
- * function.c checks the arguments with checks.c.  scripts.c reads the row of the
- * workload.  pgbench runs all of its SQL (pgbench.c, pgbench_command.c): the set-up, the script
- * and the tear-down, in a schema of their own that objects.c makes and drops, with files in a
- * temporary directory.  record.c writes the row.  load.c runs a workload
- * beside a trial.
+ * function.c checks the arguments with checks.c.  scripts.c reads the row of the workload.
+ * pgbench runs all of its SQL (pgbench.c, pgbench_command.c): the set-up, the script and the
+ * tear-down, in a schema of their own that objects.c makes and drops, with files in a temporary
+ * directory.  record.c writes the row.  load.c runs a workload beside a trial.
  *
  * It must not: be used by a probe, or pass text of a user through a shell.
  *

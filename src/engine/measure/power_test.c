@@ -36,9 +36,9 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen)
 	/* the number behind the last one, which may be written in part, has its place */
 	if (last >= blocks && numbers[first % blocks] == 0)
 		first++;
-	for (int64_t i = last - first; i >= 0; i--)
+	for (int i = 0; i <= last - first; i++)
 	{
-		int64_t		n = last - i;
+		int64_t		n = first + i;
 
 		if (numbers[n % blocks] == n)
 			continue;
@@ -49,7 +49,7 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen)
 		found.durable = "refuted";
 	snprintf(found.reason, sizeof(found.reason),
 			 "numbers %" PRId64 " to %" PRId64 " must be there: %" PRId64 " lost, %" PRId64
-			 " damaged; newest %" PRId64 ", seen %" PRId64 "%s", first, last, found.lost, found.damaged,
-			 found.newest, seen, seen > found.newest ? ", if that is no typing error" : "");
+			 " damaged; newest %" PRId64 ", seen %" PRId64 "%s", first, last, found.lost,
+			 found.damaged, found.newest, seen, seen > found.newest ? ", if that is no typing error" : "");
 	return found;
 }
