@@ -22,6 +22,7 @@ cluster_conf=		# further configuration lines, for start_cluster
 as_user=()			# prefix of commands that must not run as root
 user=				# and whose name that is
 job=				# process (and process group) of run_job
+job_minutes=1		# that it may take to tidy up
 installed=			# set when the build went into the server itself
 
 # shellcheck source=script/install.sh
@@ -206,12 +207,12 @@ our_processes() {
 		-printf '%h\n' 2>/dev/null | sed 's|.*/||'
 }
 
-# A job may take a minute to tidy up.  SIGQUIT is an immediate shutdown to servers that it left.
+# SIGQUIT is an immediate shutdown to servers that a job left.
 end_processes() {
 	local signal processes tries
 	if [[ -n $job ]]; then
 		kill -TERM -- "-$job"
-		timeout 1m tail -s 0.1 --pid="$job" -f /dev/null
+		timeout "${job_minutes}m" tail -s 0.1 --pid="$job" -f /dev/null
 		kill -KILL -- "-$job"
 		job=
 	fi
