@@ -65,7 +65,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    dblink text := (SELECT quote_ident(n.nspname) FROM pg_extension AS e
+    dblink name := (SELECT n.nspname FROM pg_extension AS e
                     JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'dblink');
     dblink_owner name;
     -- random: a name that no connection of the user has, and no message of this server
@@ -124,15 +124,15 @@ BEGIN
     IF dblink IS NULL THEN
         RAISE EXCEPTION 'extension "dblink" is not installed in this database'
             USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'CREATE EXTENSION dblink;';
-    ELSIF NOT has_schema_privilege((parse_ident(dblink))[1], 'USAGE') THEN
+    ELSIF NOT has_schema_privilege(dblink, 'USAGE') THEN
         RAISE insufficient_privilege USING
-            MESSAGE = format('permission denied for schema %s of extension "dblink"', dblink),
-            HINT = format('GRANT USAGE ON SCHEMA %s TO %I;', dblink, current_user);
+            MESSAGE = format('permission denied for schema %I of extension "dblink"', dblink),
+            HINT = format('GRANT USAGE ON SCHEMA %I TO %I;', dblink, current_user);
     END IF;
     -- who owns the schema can rename it, and put functions of his own where dblink's were
     SELECT r.rolname INTO dblink_owner
     FROM pg_namespace AS n, pg_database AS d, pg_roles AS r
-    WHERE n.nspname = (parse_ident(dblink))[1] AND d.datname = current_database()
+    WHERE n.nspname = dblink AND d.datname = current_database()
         AND r.oid = CASE n.nspowner WHEN 'pg_database_owner'::regrole THEN d.datdba
                                     ELSE n.nspowner END
         AND NOT r.rolsuper AND r.rolname <> current_user;
@@ -152,12 +152,12 @@ BEGIN
             started[i] := clock_timestamp();
             faults[i] := (sync_probe_internal.fleet_try(
                 format('SELECT sync_probe_internal.connect_within(%s, %L, $1, $2)',
-                       connect_ms[i], (parse_ident(dblink))[1]),
+                       connect_ms[i], dblink),
                 prefix || i, nodes[i])).error;
             -- LOCAL, as a pooler gives the session to others.  Messages below an error would go
             -- to this server's log.  The statement may end with a comment, and have a column q.
             IF faults[i] IS NULL THEN
-                EXECUTE format('SELECT %s.dblink_send_query($1, $2)', dblink)
+                EXECUTE format('SELECT %I.dblink_send_query($1, $2)', dblink)
                     USING prefix || i, format(
                         E'SET LOCAL statement_timeout = %s;'
                         'SET LOCAL client_connection_check_interval = 1000;'
@@ -172,7 +172,7 @@ BEGIN
 
         -- The results of a query come one by one, and then none, when its transaction is over.
         FOR i, is_ready IN EXECUTE format(
-            'SELECT i, CASE WHEN $3[i] IS NULL THEN %s.dblink_is_busy($1 || i) = 0 END'
+            'SELECT i, CASE WHEN $3[i] IS NULL THEN %I.dblink_is_busy($1 || i) = 0 END'
             ' FROM unnest($2) AS i', dblink) USING prefix, running, faults
         LOOP
             CONTINUE WHEN NOT is_ready
@@ -184,7 +184,7 @@ BEGIN
                 nap := 0.001;
                 SELECT t.* INTO answer, error
                 FROM sync_probe_internal.fleet_try(
-                         format('SELECT r FROM %s.dblink_get_result($1) AS t (r text)', dblink),
+                         format('SELECT r FROM %I.dblink_get_result($1) AS t (r text)', dblink),
                          prefix || i) AS t;
                 results[i] := coalesce(results[i], 0) + 1;
                 answers[i] := coalesce(answer, answers[i]);
@@ -200,8 +200,8 @@ BEGIN
                 result := CASE WHEN error IS NULL THEN answers[i]::jsonb END;
             END IF;
             -- one that was made when its time was over has a fault, too
-            EXECUTE format('SELECT %1$s.dblink_disconnect(c)
-                            FROM unnest(%1$s.dblink_get_connections()) AS c
+            EXECUTE format('SELECT %1$I.dblink_disconnect(c)
+                            FROM unnest(%1$I.dblink_get_connections()) AS c
                             WHERE c = $1', dblink) USING prefix || i;
             running := array_remove(running, i);
             answers[i] := NULL;
@@ -216,8 +216,8 @@ BEGIN
     END LOOP;
 EXCEPTION WHEN query_canceled OR assert_failure OR OTHERS THEN
     IF running <> '{}' THEN
-        EXECUTE format('SELECT %1$s.dblink_disconnect(c)
-                        FROM unnest(%1$s.dblink_get_connections()) AS c
+        EXECUTE format('SELECT %1$I.dblink_disconnect(c)
+                        FROM unnest(%1$I.dblink_get_connections()) AS c
                         WHERE starts_with(c, $1)', dblink) USING prefix;
     END IF;
     RAISE;
