@@ -318,7 +318,7 @@ start_cluster() {
 	export PGHOST=$work/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 }
 
-# prepare demo|test|bench: from nothing to a private copy of the checkout.
+# prepare demo|test|full|bench: from nothing to a private copy of the checkout.
 # prepare installed: for an extension that the server has already.  Needs no development
 # package, so maybe no pg_config.
 prepare() {

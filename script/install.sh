@@ -22,8 +22,8 @@ choose_server() {
 }
 
 # Who needs it, the package, and a command that shows it is there.  Debian's client package has
-# pgxs.mk too: the headers are what is missing.  Without jobs, disks, browser and monitoring tests
-# are skipped.
+# pgxs.mk too: the headers are what is missing.  Without jobs, disks, browser, monitoring and
+# backups tests are skipped.
 packages() {
 	cat <<-EOF
 		all postgresql-$major test -x $("$pg_config" --bindir 2>/dev/null)/postgres
@@ -46,10 +46,12 @@ packages() {
 		monitoring prometheus command -v prometheus
 		monitoring prometheus-postgres-exporter command -v prometheus-postgres-exporter
 		monitoring prometheus-sql-exporter command -v prometheus-sql-exporter
+		backups pgbackrest command -v pgbackrest
+		backups barman command -v barman
 	EOF
 }
 
-# find_missing demo|test|bench: sets the arrays missing, and optional.
+# find_missing demo|test|full|bench: sets the arrays missing, and optional.
 find_missing() {
 	local kind package command
 	choose_server
@@ -58,8 +60,9 @@ find_missing() {
 		# shellcheck disable=SC2086
 		$command >/dev/null 2>&1 </dev/null && continue
 		case $(id -u):$1:$kind in
-			*:all | *:test:test) missing+=("$package") ;;
-			0:test:* | 0:bench:disks) optional+=("$package") ;;
+			*:all | *:test:test | *:full:test) missing+=("$package") ;;
+			0:test:backups) ;;
+			0:test:* | 0:full:* | 0:bench:disks) optional+=("$package") ;;
 		esac
 	done < <(packages 2>/dev/null)
 	return 0
@@ -81,7 +84,7 @@ apt_get() (
 	DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" {lock}>&-
 )
 
-# require demo|test|bench: all that is missing gets installed, as root on Debian, or said.
+# require demo|test|full|bench: all that is missing gets installed, as root on Debian, or said.
 require() {
 	local missing optional package
 	find_missing "$1"
