@@ -2,9 +2,9 @@
 # The first process of the laboratory's guest: builds a stack, runs tests in a cluster on it, and
 # cuts the power.
 #
-# The kernel's command line says which: lab.stack=NAME (a row of stacks), lab.tests=works,power,
-# leftovers,cuts (the last one ends with disks after a cut), lab.cuts=NUMBER, lab.lies=1.  Results
-# are TAP, on the second serial line.  The last disk is the control of volatile_disks.c.
+# The kernel's command line says which: lab.stack=NAME (a row of stacks), lab.tests=sysfs,works,
+# power,leftovers,cuts (the last one ends with disks after a cut), lab.cuts=NUMBER, lab.lies=1.
+# Results are TAP, on the second serial line.  The last disk is the control of volatile_disks.c.
 #
 # A cut is a copy of what is on the disks at that moment.  When all are made, each in turn becomes
 # the contents of the disks, as after a restart: nothing of the stack is in use then.
@@ -132,6 +132,25 @@ layer_loop() {
 	devices=(/dev/loop0)
 }
 
+# The server is this machine, which is supported for nothing but tests.
+layer_nfs() {
+	case $1 in
+		stop) rpc.nfsd 0; exportfs -ua; umount /below; return ;;
+		make) mkfs.ext4 -q -F "${devices[0]}" ;;
+	esac
+	mount "${devices[0]}" /below
+	if ! mountpoint -q /proc/fs/nfsd; then
+		modprobe nfsd
+		mount -t nfsd nfsd /proc/fs/nfsd
+		rpc.mountd -N 3
+	fi
+	echo 1 >/proc/fs/nfsd/nfsv4leasetime
+	echo 1 >/proc/fs/nfsd/nfsv4gracetime
+	exportfs -o rw,no_root_squash,no_subtree_check,sync,fsid=0 localhost:/below
+	rpc.nfsd -N 3 4
+	devices=(localhost:/)
+}
+
 layer_multipath() {
 	case $1 in
 		stop) dmsetup remove --noudevsync lab ;;
@@ -172,6 +191,7 @@ make_filesystem() {
 mount_filesystem() {
 	case $filesystem in
 		zfs) [[ $1 == make ]] || zpool import -f -d /dev tank ;;
+		nfs4) mount -t nfs4 -o "${options:-hard}" "${devices[0]}" /data ;;
 		btrfs) btrfs device scan "${devices[@]}" && mount "${devices[0]}" /data ;;
 		*) mount ${mount_options:+-o "$mount_options"} "${devices[0]}" /data ;;
 	esac
@@ -236,6 +256,66 @@ works() {
 		esac
 	done </run/works
 	result $status "all statements ran"
+	[[ $filesystem != zfs ]] || pool
+}
+
+# show TEXT: as comments
+show() { sed 's/^/# > /' <<<"$1" >&3; }
+
+# The files that a probe reads about this stack, as text for unit tests (test/unit/tree.h).
+sysfs() {
+	local device name path attribute slave
+	show "proc/self/mountinfo:"
+	show "$(grep -E '^[^ ]* [^ ]* [^ ]* [^ ]* (/|/data|/below) ' /proc/self/mountinfo |
+		sed 's/^/\t/')"
+	for device in /sys/class/block/*; do
+		name=${device##*/} path=$(realpath "$device")
+		[[ " ${disks[*]}" == *" /dev/$name"* || -n $(ls "$device/slaves" 2>/dev/null) ||
+			-e $device/loop/backing_file || $name == @(zd|nvme)* ]] || continue
+		[[ -e $device/partition ]] && path=${path%/*} && name=${path##*/}/$name
+		show "device $(cat "$device/dev" 2>/dev/null || echo -) $name"
+		for attribute in partition dm/name dm/uuid md/level loop/backing_file device/model \
+			device/vendor queue/fua queue/iostats queue/rotational queue/write_cache stat; do
+			[[ ! -e $device/$attribute ]] ||
+				show "	$attribute: $(sed 's/  */ /g; s/^ //; s/ $//' "$device/$attribute")"
+		done
+		for slave in "$device"/slaves/*; do
+			[[ ! -e $slave ]] || show "	slaves/${slave##*/} -> ${slave##*/}"
+		done
+	done
+	[[ $filesystem != zfs ]] || show "$(zfs get -Hp all tank; zpool status -P tank)"
+	result 0 "sysfs"
+}
+
+# What OpenZFS itself says beside a probe; then device writes of a sync, by property.
+pool() {
+	local ours theirs property
+	is "$(sql -c "SELECT storage->'zfs'->>'sync', storage->'zfs'->>'logbias',
+			storage->'zfs'->>'recordsize' FROM sync_probe.runs LIMIT 1")" \
+		"$(zfs get -Hpo value sync,logbias,recordsize tank | paste -sd '|')" "properties"
+	is "$(sql -c "SELECT value FROM sync_probe.runs, jsonb_array_elements_text(
+				storage->'zfs'->'data_devices' || (storage->'zfs'->'log_devices')) AS value
+			WHERE run_id = 1 ORDER BY value")" \
+		"$(zpool status -P tank | grep -o '/dev/[a-z0-9]*' | sort)" "devices of zpool status"
+	zpool iostat -Hpy tank 1 >/run/iostat &
+	loads=($!)
+	ours=$(sql -c "SELECT round(sum(device_bytes_per_op * ops))
+		FROM sync_probe.probe('pg_wal', duration => '10 s')")
+	kill "${loads[@]}"
+	wait "${loads[@]}"
+	loads=()
+	theirs=$(awk '{ bytes += $7 } END { printf "%d", bytes }' /run/iostat)
+	((ours > 0 && ours <= theirs * 11 / 10)) || [[ $durable == no ]]
+	result $? "bytes written: $ours counted in the time of measuring, $theirs by zpool iostat"
+	for property in recordsize=128k recordsize=8k logbias=throughput logbias=latency sync=always \
+		sync=disabled; do
+		zfs set "$property" tank
+		show "$property: $(sql -F ', ' -c "SELECT method, 'flushes ' || flushes_per_op,
+				'bytes ' || device_bytes_per_op
+			FROM sync_probe.probe('pg_wal', duration => '10 s')
+			WHERE test = 'paced' AND method = '$method'" 2>/dev/null)"
+	done
+	zfs set sync=standard recordsize=128k tank
 }
 
 clients=4
@@ -308,17 +388,17 @@ cuts() {
 # after_cut NUMBER: which acknowledged commits are missing?
 after_cut() {
 	local -a numbers
-	local client lost=0 found text
+	local client lost found text first=''
 	read -ra numbers <"/run/cut.$1"
+	for ((client = 1; client <= clients; client++)); do
+		first+="${first:+ OR }client = $client AND n <= ${numbers[client - 1]}"
+	done
 	if ! restart "$1"; then
 		lost="the cluster"
 		tail -n 5 /run/log | sed 's/^/# /' >&3
 	else
-		for ((client = 1; client <= clients; client++)); do
-			found=$(sql -c "SELECT count(*) FROM acknowledged
-				WHERE client = $client AND n <= ${numbers[client - 1]}") || found=0
-			lost=$((lost + numbers[client - 1] - found))
-		done
+		found=$(sql -c "SELECT count(*) FROM acknowledged WHERE $first") || found=0
+		lost=$((${numbers[*]/%/ +} 0 - found))
 		if ! text=$(as_postgres pg_amcheck -d postgres -t acknowledged -s pg_catalog 2>&1); then
 			lost+=", and pg_amcheck finds damage"
 			printf '%s\n' "$text" | head -n 20 | sed 's/^/# /' >&3
@@ -329,15 +409,24 @@ after_cut() {
 	[[ $lost == 0 ]]
 }
 
+# shows_numbers COUNT: until power_test() has shown so many more, or has ended.
+shows_numbers() {
+	local shown
+	shown=$(grep -c durable /run/power)
+	until (($(grep -c durable /run/power) >= shown + $1)) || ! kill -0 "${loads[0]}"; do
+		sleep 0.2
+	done
+}
+
 # What power_test() says of an honest cache, and of one that begins to lie.
 power() {
 	local number expected verdict
 	for expected in proven refuted; do
 		sql -c 'CALL sync_probe.power_test()' 2>/run/power &
 		loads=($!)
-		sleep 5
+		shows_numbers 5
 		[[ $expected == proven ]] || command_disks lie
-		sleep 3
+		shows_numbers 5
 		number=$(grep -o '[0-9]* is durable' /run/power | tail -n 1)
 		command_disks "cut power 0"
 		end_everything
@@ -364,6 +453,7 @@ leftovers() {
 		sql -c "$call" 2>/dev/null >&2 &
 		loads=($!)
 		sleep "$((10 + RANDOM % 10))"
+		is "$(sql -c 'SELECT count(*) FROM sync_probe.running')" 1 "it runs: ${call%%(*}"
 		command_disks "cut leftovers 50"
 		end_everything
 		succeeds "the cluster starts after ${call%%(*}" restart leftovers
