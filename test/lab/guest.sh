@@ -152,10 +152,11 @@ layer_nfs() {
 }
 
 layer_multipath() {
+	local table="multipath 0 0 1 1 round-robin 0 2 1 ${devices[0]} 1000 ${devices[1]} 1000"
 	case $1 in
 		stop) dmsetup remove --noudevsync lab ;;
-		*) dmsetup create --noudevsync lab --table "0 $(blockdev --getsz "${devices[0]}") multipath $(
-			)0 0 1 1 round-robin 0 2 1 ${devices[0]} 1000 ${devices[1]} 1000" ;;
+		*) dmsetup create --noudevsync lab \
+			--table "0 $(blockdev --getsz "${devices[0]}") $table" && dmsetup mknodes lab ;;
 	esac
 	devices=(/dev/mapper/lab)
 }
@@ -165,6 +166,7 @@ layer_mirror() { devices=(mirror "${devices[@]}"); }
 layer_log() { devices=("${devices[0]}" log "${devices[1]}"); }
 
 layer_zvol() {
+	local i
 	case $1 in
 		make) zpool create -f -o ashift=12 -m none tank "${devices[@]}"
 			zfs create -s -V 800M -o volblocksize=8k tank/data ;;
@@ -289,7 +291,7 @@ sysfs() {
 
 # What OpenZFS itself says beside a probe; then device writes of a sync, by property.
 pool() {
-	local ours theirs property
+	local ours theirs property before
 	is "$(sql -c "SELECT storage->'zfs'->>'sync', storage->'zfs'->>'logbias',
 			storage->'zfs'->>'recordsize' FROM sync_probe.runs LIMIT 1")" \
 		"$(zfs get -Hpo value sync,logbias,recordsize tank | paste -sd '|')" "properties"
@@ -307,6 +309,7 @@ pool() {
 	theirs=$(awk '{ bytes += $7 } END { printf "%d", bytes }' /run/iostat)
 	((ours > 0 && ours <= theirs * 11 / 10)) || [[ $durable == no ]]
 	result $? "bytes written: $ours counted in the time of measuring, $theirs by zpool iostat"
+	before=$(zfs get -Hpo property,value sync,logbias,recordsize tank | tr '\t' =)
 	for property in recordsize=128k recordsize=8k logbias=throughput logbias=latency sync=always \
 		sync=disabled; do
 		zfs set "$property" tank
@@ -315,7 +318,8 @@ pool() {
 			FROM sync_probe.probe('pg_wal', duration => '10 s')
 			WHERE test = 'paced' AND method = '$method'" 2>/dev/null)"
 	done
-	zfs set sync=standard recordsize=128k tank
+	# shellcheck disable=SC2086
+	zfs set $before tank
 }
 
 clients=4
@@ -421,6 +425,7 @@ shows_numbers() {
 # What power_test() says of an honest cache, and of one that begins to lie.
 power() {
 	local number expected verdict
+	command_disks "cut before 100"
 	for expected in proven refuted; do
 		sql -c 'CALL sync_probe.power_test()' 2>/run/power &
 		loads=($!)
@@ -438,6 +443,8 @@ power() {
 		fi
 		if [[ $durable == no ]]; then
 			is "${verdict%%[: ]*}" refuted "power_test: $verdict"
+			end_everything
+			restart before
 			return
 		fi
 		is "${verdict%%[: ]*}" "$expected" "power_test: $verdict"
@@ -445,9 +452,10 @@ power() {
 	done
 }
 
-# What a trial and a probe leave behind at a cut.
+# What a trial and a probe leave behind at a cut, if a cluster is left.
 leftovers() {
 	local call
+	[[ $durable != no ]] || return
 	for call in "CALL sync_probe.trial('commit_delay', '{50}', '1 min', workload => 'upsert')" \
 		"SELECT FROM sync_probe.probe(duration => '1 min')"; do
 		sql -c "$call" 2>/dev/null >&2 &

@@ -118,6 +118,8 @@ TEST(lists_the_disks_below_a_path)
 	static const char *const kinds[] = {
 		"virtio_ext4", "nvme_multipath", "md0", "lvm_on_md", "btrfs", "loop", "loop_stack",
 		"dm_cycle", "overlay_host", "network", "tmpfs", "no_sysfs", "odd_attributes", "dev_root",
+		/* captured by script/lab */
+		"lab_lvm_striped", "lab_crypt_md1", "lab_md5", "lab_loop", "lab_zvol",
 	};
 
 	check_kinds("disks", kinds, lengthof(kinds), describe_path);
