@@ -50,7 +50,8 @@ FROM sync_probe.pgbench('upsert', clients => 2, transactions => 20, rows => 1000
 SELECT CASE WHEN bool_and(status = 'ok') THEN 'ok' ELSE 'not ok' END
        || format(' - suite %s: %s rows', suite, count(*))
 FROM unnest('{segments,stream}'::text[]) AS suite,
-    sync_probe.probe('pg_wal', suite, duration => '10 s')
+    sync_probe.probe('pg_wal', suite,
+                     duration => CASE suite WHEN 'stream' THEN interval '10 s' ELSE '30 s' END)
 GROUP BY suite;
 
 SELECT CASE WHEN report LIKE '%</html>%' THEN 'ok' ELSE 'not ok' END || ' - report_html'

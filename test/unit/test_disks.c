@@ -119,7 +119,8 @@ TEST(lists_the_disks_below_a_path)
 		"virtio_ext4", "nvme_multipath", "md0", "lvm_on_md", "btrfs", "loop", "loop_stack",
 		"dm_cycle", "overlay_host", "network", "tmpfs", "no_sysfs", "odd_attributes", "dev_root",
 		/* captured by script/lab */
-		"lab_lvm_striped", "lab_crypt_md1", "lab_md5", "lab_loop", "lab_zvol",
+		"lab_lvm_striped", "lab_crypt_md1", "lab_md5", "lab_md10", "lab_loop", "lab_zvol",
+		"lab_nvme", "lab_scsi_fua",
 	};
 
 	check_kinds("disks", kinds, lengthof(kinds), describe_path);

@@ -21,7 +21,7 @@ static const struct
 	const char *properties;
 }			property_cases[] =
 {
-	{"@get_openzfs.txt", "tank/pg", "standard latency 16384"},
+	{"@get_openzfs.txt", "tank/pg", "standard throughput 131072"},
 	/* the values of a user's own properties do not count */
 	{"d\tsync\tdisabled\tlocal\nd\tcom.example:sync\talways\tlocal\n", "d", "disabled  0"},
 	{"big pool/d e\tsync\talways\tinherited from big pool\n", "big pool/d e", "always  0"},
@@ -70,6 +70,7 @@ static const struct
 		"/dev/disk/by-id/wwn-0x5000c500a1b2c304-part1 /dev/sdf1 /dev/sdg1 /dev/nvme0n1p3 "
 		"/dev/nvme1n1p3 log:/dev/nvme0n1p1 log:/dev/nvme1n1p1 cache:/dev/nvme2n1p1 "
 	"spare:/dev/sdf1 spare:/dev/sdh1 "},
+	{"@status_log.txt", "tank", "/dev/vdb1 log:/dev/vdc1 "},
 	{"@status_raidz.txt", "big pool",
 		"/dev/da0p3 /dev/gpt/disk1 /dev/gptid/3f1c9a30-2d52-11ef-9d1c-0cc47a000001 "
 	"/srv/files/a disk.img /dev/da5 log:/dev/nda0p1 "},
