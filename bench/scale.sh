@@ -21,7 +21,6 @@ scale_many=1000
 
 # Name, target in milliseconds, statement.
 scale_newest="(SELECT max(run_id) FROM sync_probe.runs WHERE location = 'pg_wal')"
-scale_histogram="SELECT * FROM sync_probe.latency_histogram WHERE run_id"
 scale_statements=(
 	"locations|200|SELECT * FROM sync_probe.locations"
 	"recommendations|20|SELECT * FROM sync_probe.recommendations"
@@ -30,11 +29,8 @@ scale_statements=(
 	"report of this server|1000|SELECT sync_probe.report_html()"
 	"report of given runs|2000|SELECT sync_probe.report_html(array_agg(run_id))
 		FROM sync_probe.runs WHERE run_id % 1500 = 0"
-	"histogram of a measurement|20|$scale_histogram = :run AND ordinal = :ordinal"
-	"histogram by test and method|20|$scale_histogram = :run
-		AND test = 'paced' AND method = 'fdatasync'"
-	"histogram of a run|20|$scale_histogram = :run"
-	"histogram of the newest run|20|$scale_histogram = $scale_newest")
+	"histogram of a run|20|SELECT * FROM sync_probe.latency_histogram(:run)"
+	"histogram of the newest run|20|SELECT * FROM sync_probe.latency_histogram($scale_newest)")
 
 scale_cannot() { die "scale: $1: $(tail -n 1 "$work/err")"; }
 
@@ -144,17 +140,15 @@ fill_history() {
 # time_statements TABLESPACES: every statement in each turn, in random order.
 # ANALYZE as autovacuum, which is off here, would have done.
 time_statements() {
-	local turn statement sql variables
+	local turn statement sql
 	ask "ANALYZE pg_tablespace" || return
-	ask "SELECT format('-v run=%s -v ordinal=%s', run_id, min(ordinal)) FROM sync_probe.measurements
-		WHERE run_id = $scale_newest AND test = 'paced' AND status = 'ok' GROUP BY run_id" || return
-	read -r -a variables <<<"$answer"
+	ask "SELECT $scale_newest" || return
 	for ((turn = 1; turn <= scale_turns; turn++)); do
 		shuffled "${!scale_statements[@]}"
 		for statement in "${shuffled[@]}"; do
 			IFS='|' read -r -d '' statement _ sql <<<"${scale_statements[statement]}" || true
 			printf '%s \\g /dev/null\n\\echo :ROW_COUNT\n' "$sql" "$sql" >"$work/statement.sql"
-			psql_step 60 "${variables[@]}" -c '\timing on' -f "$work/statement.sql" || return
+			psql_step 60 -v "run=$answer" -c '\timing on' -f "$work/statement.sql" || return
 			awk -v OFS='\t' -v "statement=$statement" -v "tablespaces=$1" -v "turn=$turn" '
 				$1 == "Time:" { ms = $2; next }
 				{ print statement, tablespaces, turn, ++call, $1, ms }

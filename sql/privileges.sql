@@ -40,9 +40,9 @@ RESET ROLE;
 SET ROLE regress_sync_probe_monitor;
 SELECT (SELECT count(*) > 1 FROM sync_probe.locations) AS locations,
        (SELECT count(*) FROM sync_probe.runs) AS runs,
-       (SELECT count(*) FROM sync_probe.latency_histogram) AS buckets,
+       (SELECT count(*) FROM sync_probe.runs AS r, sync_probe.latency_histogram(r.run_id)) AS buckets,
        (SELECT count(*) FROM sync_probe.running) AS running;
-SELECT years, write_amplification_source
+SELECT years, basis LIKE '%not probed yet' AS unknown
 FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000);
 SELECT refused('%s', $$
 SELECT FROM sync_probe.probe(duration => '10 ms')

@@ -67,7 +67,7 @@ SELECT location,
        current_method = current_setting('wal_sync_method') AS current,
        coalesce(recommended_method <> '', verdict = 'unsafe') AS recommended,
        coalesce(flush_us > 0, recommended_method IS NULL) AS flush,
-       recommended_commit_delay IS NULL AS no_rule,
+       (commands::text LIKE '%commit_delay%') IS NOT TRUE AS no_rule,
        (durable = 'no') = (verdict = 'unsafe') AS unsafe
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 

@@ -74,13 +74,13 @@ FROM sync_probe.workload_results, (SELECT min(result_id) FROM sync_probe.workloa
 SELECT array_agg(operation ORDER BY operation) =
        (SELECT array_agg(workload ORDER BY workload) FROM sync_probe.workloads
         WHERE suite = 'sql_bench') AS all_operations
-FROM sync_probe.workload_comparison
-WHERE suite = 'sql_bench' AND combination = 'pg_default' AND operation <> 'TOTALS'
+FROM sync_probe.workload_comparison('sql_bench')
+WHERE combination = 'pg_default' AND operation <> 'TOTALS'
   AND iterations = 1 AND tps > 0 AND seconds IS NOT NULL;
 SELECT combination, iterations, count(*) OVER () AS combinations,
        abs(seconds - sum) < 0.05 AS adds_up
-FROM sync_probe.workload_comparison AS c,
-    LATERAL (SELECT sum(seconds) FROM sync_probe.workload_comparison AS o
+FROM sync_probe.workload_comparison('sql_bench') AS c,
+    LATERAL (SELECT sum(seconds) FROM sync_probe.workload_comparison('sql_bench') AS o
              WHERE o.combination = c.combination AND o.operation <> 'TOTALS') AS s
 WHERE operation = 'TOTALS';
 DELETE FROM sync_probe.workload_results;

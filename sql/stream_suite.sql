@@ -22,7 +22,7 @@ SELECT suite, usable_for_advice, verdict FROM sync_probe.runs WHERE label = 'str
 \echo -- each second belongs to a case, and all operations are in one
 SELECT m.ordinal, abs(m.max_us - max(s.slowest_us)) < 0.1 AS slowest,
        sum(s.bytes) = m.ops * m.write_size AS bytes,
-       bool_and(s.slowest_at BETWEEN s.began_at AND r.finished_at) AS in_time,
+       bool_and(s.began_at BETWEEN r.started_at AND r.finished_at) AS in_time,
        bool_and(s.length_ms > 0) AS lengths,
        m.detail ~ '^[0-9.]+ MB/s, slowest second [0-9.]+ MB/s$' AS described
 FROM sync_probe.runs AS r
@@ -32,8 +32,8 @@ WHERE r.label = 'stream' AND m.choice = 'current'
 GROUP BY m.run_id, m.ordinal
 ORDER BY m.ordinal;
 SELECT bool_and(num_nulls(device_bytes, device_utilization) IN (0, 2)) AS all_or_none,
-       bool_and(slowest_us >= 20000 OR slowest_device_bytes IS NULL) AS slow_only,
-       bool_and(coalesce(device_utilization, 0) BETWEEN 0 AND 1) AS share
+       bool_and(slowest_us >= 20000 OR slowest_device_utilization IS NULL) AS slow_only,
+       bool_and(greatest(device_utilization, slowest_device_utilization, 0) <= 1) AS share
 FROM sync_probe.stream_seconds;
 
 \echo -- the limit: what would exceed it is not written

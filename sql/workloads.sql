@@ -228,7 +228,7 @@ SELECT refused('%s', $$
 CALL sync_probe.run_workload()
 SELECT FROM sync_probe.workloads
 SELECT FROM sync_probe.workload_results
-SELECT FROM sync_probe.workload_comparison
+SELECT FROM sync_probe.workload_comparison('upsert')
 SET pg_sync_probe.pgbench_directory = '/tmp'
 SET pg_sync_probe.pgbench_passfile = '/tmp/p'
 $$);

@@ -67,7 +67,6 @@ put_waits(sp_row *row, const observation *seen, const sp_commit_figures *figures
 	const double *part_us = figures->part_us;
 	/* up to 18, who sleeps for commit_delay has no wait event, as who computes */
 	bool		sleeps = seen->commit_delay > 0 && SP_WAIT_EVENT_COMMIT_DELAY == 0;
-	double		running = part_us[SP_PART_RUNNING];
 
 	sp_row_put_number(row, "commits_per_sec", figures->commits_per_sec, 1);
 	sp_row_put_number(row, "commit_wait_us", figures->wait_us, 1);
@@ -76,36 +75,30 @@ put_waits(sp_row *row, const observation *seen, const sp_commit_figures *figures
 	sp_row_put_number(row, "write_us", part_us[SP_PART_WRITE], 1);
 	sp_row_put_number(row, "queue_us", part_us[SP_PART_QUEUE], 1);
 	sp_row_put_number(row, "commit_delay_us",
-					  part_us[SP_PART_DELAY] + (sleeps ? running : 0), 1);
+					  part_us[SP_PART_DELAY] + (sleeps ? part_us[SP_PART_RUNNING] : 0), 1);
 	sp_row_put_number(row, "sync_rep_us", part_us[SP_PART_SYNC_REP], 1);
-	sp_row_put_number(row, "other_us", part_us[SP_PART_OTHER] + (sleeps ? 0 : running), 1);
 }
 
-/* result_id: 0 if the result is not recorded */
 static HeapTuple
-result_row(const observation *seen, int64 result_id, TupleDesc type)
+result_row(const observation *seen, TupleDesc type)
 {
 	sp_row	   *row = sp_row_make(type);
 	sp_commit_figures figures = sp_commit_figures_of(&seen->sums);
 	char		answer[ANSWER_SIZE];
 
 	sp_commit_answer(&seen->sums, seen->commit_delay, answer, sizeof(answer));
-	if (result_id != 0)
-		sp_row_put_int(row, "result_id", INT8OID, result_id);
 	sp_row_put_text(row, "answer", RecoveryInProgress() ?
 					"nothing commits on a standby: call it on the primary" :
 					!enableFsync ?
 					"no: fsync is off, so that commits do not wait for a sync" : answer);
 	put_waits(row, seen, &figures);
 	sp_row_put_int(row, "committers", INT4OID, seen->sums.committers);
-	sp_row_put_number(row, "committing_sessions", figures.committing, 2);
 	sp_row_put_number(row, "wal_bytes_per_commit", figures.wal_bytes_per_commit, 0);
 	sp_row_put_number(row, "flushes_per_sec", figures.flushes_per_sec, 1);
 	sp_row_put_number(row, "wal_busy", figures.wal_busy, 4);
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(seen->started_at));
 	sp_row_put_interval(row, "duration", (int64) (seen->sums.seconds * 1e6));
 	sp_row_put_text(row, "wal_sync_method", seen->wal_sync_method);
-	sp_row_put_int(row, "commit_delay", INT4OID, seen->commit_delay);
 	sp_row_put_this_server(row);
 	return sp_row_form(row);
 }
@@ -120,15 +113,13 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 	observation seen = {0};
 	TupleDesc	type;
 	HeapTuple	row;
-	int64		result_id;
 
 	sp_check_circumstances("sample commits");
 	sp_refuse_nulls(fcinfo, 1);
 	observe(&seen, sp_duration_argument(fcinfo, 0, MIN_DURATION_US));
-	result_id = sp_record_or_tell() ? sp_history_next_id(RESULT_TABLE "_result_id_seq") : 0;
 	type = BlessTupleDesc(sp_history_row_type(RESULT_TABLE));
-	row = result_row(&seen, result_id, type);
-	if (result_id != 0)
+	row = result_row(&seen, type);
+	if (sp_record_or_tell())
 		sp_history_insert(type, &row, 1);
 	return HeapTupleGetDatum(row);
 }
@@ -148,5 +139,5 @@ sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 				   lengthof(types), types, values, NULL, SP_AS_OWNER);
 	sp_first_row((double *) observed, SP_OBSERVED_COLUMNS);
 	SPI_finish();
-	return !isnan(observed->result_id);
+	return !isnan(observed->commits_per_sec);
 }

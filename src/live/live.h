@@ -107,8 +107,7 @@ typedef struct sp_observed_commits
 	double		flushes_per_sec;
 	double		bytes_per_flush;
 	double		wal_busy;		/* share of the time, 0 to 1 */
-	double		result_id;		/* 0 of an hour */
-#define SP_OBSERVED_COLUMNS	9
+#define SP_OBSERVED_COLUMNS	8
 } sp_observed_commits;
 
 /*

@@ -129,9 +129,9 @@ take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_
 				   seen->wait_us, 0);
 	commit->interval_us = pause_us / commit->run->workers;
 	ereport(NOTICE,
-			(errmsg("workers: %d; pauses between commits, as in %s: %.3g ms", commit->run->workers,
-					profile->busiest_hour ? "the busiest hour" :
-					psprintf("commit_waits() result %.0f", seen->result_id), pause_us / 1e3)));
+			(errmsg("workers: %d; pauses between commits, as in the %s: %.3g ms", commit->run->workers,
+					profile->busiest_hour ? "busiest hour" : "newest commit_waits()",
+					pause_us / 1e3)));
 }
 
 /* How many workers there are, how often they commit, and how much. */

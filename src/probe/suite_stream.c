@@ -110,24 +110,6 @@ tell_stream_end(const sp_probe *probe)
 
 /* ------------------------------------------------------------------- records */
 
-/* The time of day of a moment of the run. */
-static Datum
-time_of_day(const sp_run *run, int64 ns)
-{
-	return TimestampTzGetDatum(run->measuring_since + ns / SP_NS_PER_US);
-}
-
-/* What the device did in a time; columns whose figures are unknown stay null. */
-static void
-put_device(sp_row *row, const char *prefix, const sp_evidence_rates *device)
-{
-	if (!isnan(device->bytes))
-		sp_row_put_int(row, psprintf("%s_bytes", prefix), INT8OID, (int64) device->bytes);
-	if (!isnan(device->flushes))
-		sp_row_put_int(row, psprintf("%s_flushes", prefix), INT8OID, (int64) device->flushes);
-	sp_row_put_number(row, psprintf("%s_utilization", prefix), device->utilization, 3);
-}
-
 static HeapTuple
 second_row(const sp_run *run, const sp_second *second, TupleDesc row_type)
 {
@@ -137,13 +119,15 @@ second_row(const sp_run *run, const sp_second *second, TupleDesc row_type)
 	/* the plan has no control, so that each case has a row */
 	sp_row_put_int(row, "ordinal", INT4OID, second->test_case + 1);
 	sp_row_put_int(row, "second", INT4OID, second->begin_ns / SP_NS_PER_S);
-	sp_row_put(row, "began_at", TIMESTAMPTZOID, time_of_day(run, second->begin_ns));
+	sp_row_put(row, "began_at", TIMESTAMPTZOID,
+			   TimestampTzGetDatum(run->measuring_since + second->begin_ns / SP_NS_PER_US));
 	sp_row_put_number(row, "length_ms", (double) second->length_ns / SP_NS_PER_MS, 3);
 	sp_row_put_int(row, "bytes", INT8OID, second->bytes);
 	sp_row_put_number(row, "slowest_us", (double) second->slowest_ns / SP_NS_PER_US, 1);
-	sp_row_put(row, "slowest_at", TIMESTAMPTZOID, time_of_day(run, second->slowest_begin_ns));
-	put_device(row, "device", &second->device);
-	put_device(row, "slowest_device", &second->slowest_device);
+	if (!isnan(second->device.bytes))
+		sp_row_put_int(row, "device_bytes", INT8OID, (int64) second->device.bytes);
+	sp_row_put_number(row, "device_utilization", second->device.utilization, 3);
+	sp_row_put_number(row, "slowest_device_utilization", second->slowest_utilization, 3);
 	return sp_row_form(row);
 }
 

@@ -37,7 +37,6 @@ put_method_verdict(sp_row *row, const sp_run *run)
 	sp_row_put_number(row, "flush_us", sp_probe_flush_us(probe), 1);
 	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
 					sp_durable_name(comparison->candidates[comparison->current].durable));
-	sp_row_put_number(row, "wal_busy", run->profile.wal_busy, 4);
 }
 
 static const sp_probe_suite wal = {

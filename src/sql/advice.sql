@@ -136,7 +136,6 @@ RETURNS TABLE (
     recommended_method text,
     best_method text,
     max_regret double precision,
-    deciding_test text,
     flush_us double precision,
     durable text,
     basis text,
@@ -168,7 +167,7 @@ BEGIN
         best_method := CASE WHEN was_followed THEN run.recommended_value ELSE run.best_value END;
         -- The bound is about the method that was current.
         max_regret := CASE WHEN NOT was_followed THEN run.max_regret END;
-        deciding_test := run.deciding_test; flush_us := run.flush_us; durable := run.durable;
+        flush_us := run.flush_us; durable := run.durable;
         IF was_followed THEN
             durable := (SELECT m.durable FROM sync_probe.measurements AS m
                         WHERE m.run_id = run.run_id AND m.method = run.recommended_value
@@ -301,32 +300,4 @@ LEFT JOIN LATERAL (
     SELECT array_agg(m.method) AS compared
     FROM sync_probe.measurements AS m
     WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok') AS m ON true
-$$;
-
---
--- What they say of commit_delay; nothing once the setting has another value than the one that was
--- current and the one that is recommended.
---
-CREATE FUNCTION sync_probe_internal.live_commit_delay(
-    place sync_probe_internal.storage,
-    OUT commit_delay integer,
-    OUT commands text[])
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT v.recommended,
-       CASE WHEN v.recommended <> v.now
-            THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', v.recommended),
-                       'SELECT pg_reload_conf()'] END
-FROM sync_probe_internal.live_runs(place, 'commit_delay') AS l
--- a value of the history may be anything
-CROSS JOIN LATERAL (SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::integer,
-                           substring(l.current_value FROM '^[0-9]{1,6}$')::integer,
-                           current_setting('commit_delay')::integer)
-    AS v (recommended, before, now)
-WHERE l.counts AND v.now IN (v.recommended, v.before)
-ORDER BY l.rank
-LIMIT 1
 $$;

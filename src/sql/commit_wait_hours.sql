@@ -3,32 +3,43 @@
 --
 -- Each result stands for its minute, whatever time it sampled.
 --
-CREATE VIEW sync_probe_internal.commit_wait_hours AS
-SELECT date_trunc('hour', w.started_at) AS hour,
-       count(*) AS samples,
-       sum(w.duration) AS duration,
-       round(avg(w.commits_per_sec)::numeric, 1)::float8 AS commits_per_sec,
+CREATE FUNCTION sync_probe_internal.commit_wait_hours()
+RETURNS TABLE (
+    hour timestamptz,
+    samples bigint,
+    duration interval,
+    commits_per_sec double precision,
+    commit_wait_us double precision,
+    wal_busy double precision,
+    committers integer,
+    flushes_per_sec double precision,
+    wal_bytes_per_commit double precision,
+    worst_wait_us double precision,
+    worst_at timestamptz)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT date_trunc('hour', w.started_at), count(*), sum(w.duration),
+       round(avg(w.commits_per_sec)::numeric, 1),
        round((sum(w.commit_wait_us * w.commits_per_sec)
-              / nullif(sum(w.commits_per_sec), 0))::numeric, 1)::float8 AS commit_wait_us,
-       round(avg(w.wal_busy)::numeric, 4)::float8 AS wal_busy,
-       max(w.committers) AS committers,
-       round(avg(w.flushes_per_sec)::numeric, 1)::float8 AS flushes_per_sec,
+              / nullif(sum(w.commits_per_sec), 0))::numeric, 1),
+       round(avg(w.wal_busy)::numeric, 4), max(w.committers),
+       round(avg(w.flushes_per_sec)::numeric, 1),
        round((sum(w.wal_bytes_per_commit * w.commits_per_sec)
-              / nullif(sum(w.commits_per_sec), 0))::numeric)::float8 AS wal_bytes_per_commit,
-       max(w.commit_wait_us) AS worst_wait_us,
+              / nullif(sum(w.commits_per_sec), 0))::numeric),
+       max(w.commit_wait_us),
        (array_agg(w.started_at ORDER BY w.commit_wait_us DESC)
-            FILTER (WHERE w.commit_wait_us IS NOT NULL))[1] AS worst_at
+            FILTER (WHERE w.commit_wait_us IS NOT NULL))[1]
 FROM sync_probe.commit_wait_results AS w
 JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
-GROUP BY 1;
-
-GRANT SELECT ON sync_probe_internal.commit_wait_hours TO pg_monitor;
+GROUP BY 1
+ORDER BY 1 DESC
+$$;
 
 CREATE VIEW sync_probe.commit_wait_hours AS
 SELECT h.hour, h.samples, h.commits_per_sec, h.commit_wait_us, h.wal_busy, h.worst_wait_us,
        h.worst_at
-FROM sync_probe_internal.commit_wait_hours AS h
-ORDER BY h.hour DESC;
+FROM sync_probe_internal.commit_wait_hours() AS h;
 
 GRANT SELECT ON sync_probe.commit_wait_hours TO pg_monitor;
 
@@ -53,28 +64,29 @@ CREATE FUNCTION sync_probe_internal.observed_commits(
     min_committing double precision)
 RETURNS TABLE (committers float8, commits_per_sec float8, wal_bytes_per_commit float8,
                commit_wait_us float8, flushes float8, flushes_per_sec float8,
-               bytes_per_flush float8, wal_busy float8, result_id float8)
+               bytes_per_flush float8, wal_busy float8)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT o.committers, o.commits_per_sec, o.wal_bytes_per_commit, o.commit_wait_us,
        o.flushes_per_sec * extract(epoch FROM o.duration), o.flushes_per_sec,
-       o.wal_bytes_per_commit * o.commits_per_sec / nullif(o.flushes_per_sec, 0), o.wal_busy,
-       o.result_id
-FROM (SELECT 0 AS result_id, -h.commits_per_sec AS place, h.hour AS started_at, h.duration,
+       o.wal_bytes_per_commit * o.commits_per_sec / nullif(o.flushes_per_sec, 0), o.wal_busy
+FROM (SELECT -h.commits_per_sec AS place, h.hour AS started_at, h.duration,
              h.committers, h.commits_per_sec, h.wal_bytes_per_commit, h.commit_wait_us,
              h.flushes_per_sec, h.wal_busy
-      FROM sync_probe_internal.commit_wait_hours AS h
+      FROM sync_probe_internal.commit_wait_hours() AS h
       WHERE busiest_hour AND h.hour > now() - interval '7 days' AND h.duration >= '30 s'
       UNION ALL
-      SELECT w.result_id, 1 - (w.committing_sessions > min_committing)::integer, w.started_at,
+      SELECT 1 - (l.committing > min_committing)::integer, w.started_at,
              w.duration, w.committers, w.commits_per_sec, w.wal_bytes_per_commit,
              w.commit_wait_us, w.flushes_per_sec, w.wal_busy
       FROM sync_probe.commit_wait_results AS w
-      JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
+      JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host),
+           -- sessions that commit at a time, by Little's law
+           LATERAL (SELECT w.commits_per_sec * w.commit_wait_us / 1e6) AS l (committing)
       WHERE NOT busiest_hour AND w.commits_per_sec > 0
         AND w.started_at > clock_timestamp() - make_interval(secs => max_age)) AS o
-ORDER BY o.place, o.result_id DESC, o.started_at DESC
+ORDER BY o.place, o.started_at DESC
 LIMIT 1
 $$;
 

@@ -7,6 +7,8 @@
 -- classes: cur (current), rec (recommended), oth (other), bad (syncs do not reach the device).  A
 -- colour never says something that no word says.
 --
+-- The function of a kind of figure returns its height in pixels, and its content.
+--
 
 --
 -- A mark of a figure: the title of its plot; the name of its row or line, which stands once where
@@ -115,11 +117,6 @@ END
 $$;
 
 --
--- A plot: its height in pixels, and its content.
---
-CREATE TYPE sync_probe_internal.plot AS (height integer, html text);
-
---
 -- Where a number is on an axis, in percent from its low end.  What is beyond an end is at it.
 -- Null if the number is unknown.
 --
@@ -182,7 +179,7 @@ $$;
 CREATE FUNCTION sync_probe_internal.html_intervals(
     marks sync_probe_internal.mark[],
     axis sync_probe_internal.axis)
-RETURNS sync_probe_internal.plot
+RETURNS text[]
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -201,7 +198,7 @@ WITH line AS (
     FROM line, CAST(current_setting('pg_sync_probe.margin') AS float8) AS margin
     GROUP BY margin
 )
-SELECT f.bottom + 22, concat(
+SELECT ARRAY[(f.bottom + 22)::text, concat(
     CASE WHEN axis.unit = 'times'
          THEN format('<rect class=band x=%s%% width=%s%% y=24 height=%s />', f.low, f.high - f.low,
                      f.bottom - 24) END,
@@ -228,7 +225,7 @@ SELECT f.bottom + 22, concat(
                sync_probe_internal.html_short(l.number), l.sign),
         '<tspan class="wd t"> (' || sync_probe_internal.html_short(l.low) || ' to '
             || sync_probe_internal.html_short(l.high) || ')</tspan>',
-        '</text></g>'), '' ORDER BY l.ordinality))
+        '</text></g>'), '' ORDER BY l.ordinality))]
 FROM frame AS f, line AS l
 GROUP BY f.bottom, f.low, f.one, f.high
 $$;
@@ -240,11 +237,11 @@ $$;
 CREATE FUNCTION sync_probe_internal.html_bars(
     marks sync_probe_internal.mark[],
     axis sync_probe_internal.axis)
-RETURNS sync_probe_internal.plot
+RETURNS text[]
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT 26 * cardinality(marks) + 22, concat(
+SELECT ARRAY[(26 * cardinality(marks) + 22)::text, concat(
     sync_probe_internal.html_grid(axis, 0, 26 * cardinality(marks)),
     string_agg(concat(
         format('<g class=%s>', coalesce(m.colour, 'oth')),
@@ -257,7 +254,7 @@ SELECT 26 * cardinality(marks) + 22, concat(
         sync_probe_internal.html_escape(
             coalesce(sync_probe_internal.html_short(m.number),
                      sync_probe_internal.clipped(m.words, 16), 'unknown')),
-        '</text></g>'), '' ORDER BY m.ordinality))
+        '</text></g>'), '' ORDER BY m.ordinality))]
 FROM unnest(marks) WITH ORDINALITY AS m,
      LATERAL (SELECT coalesce(sync_probe_internal.html_at(axis, m.number), 0),
                      26 * m.ordinality - 9) AS at (x, y)
@@ -272,7 +269,7 @@ $$;
 CREATE FUNCTION sync_probe_internal.html_lines(
     marks sync_probe_internal.mark[],
     axis sync_probe_internal.axis)
-RETURNS sync_probe_internal.plot
+RETURNS text[]
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -286,7 +283,7 @@ WITH point AS (
     FROM point AS p WHERE p.shape IS DISTINCT FROM 'line'
     WINDOW w AS (PARTITION BY name ORDER BY at)
 )
-SELECT 244, concat(
+SELECT ARRAY['244', concat(
     (SELECT string_agg(format('<line class=g x1=0%% x2=100%% y1=%s y2=%1$s />'
                               '<text class="t e" x=-8 y=%s>%s</text>', y, y + 4,
                               sync_probe_internal.html_tick(tick)), '')
@@ -313,7 +310,7 @@ SELECT 244, concat(
     (SELECT format('<text class=t x=0%% y=238>%s</text><text class="t e" x=100%% y=238>%s</text>',
                    sync_probe_internal.html_escape((array_agg(j.words ORDER BY j.at))[1]),
                    sync_probe_internal.html_escape((array_agg(j.words ORDER BY j.at DESC))[1]))
-     FROM joined AS j))
+     FROM joined AS j))]
 $$;
 
 --
@@ -353,16 +350,16 @@ WITH panel AS (
                '<div>', '<p class=panel>' || sync_probe_internal.html_escape(d.title) || '</p>',
                format('<svg class=plot role=img aria-labelledby="%1$s-t %1$s-d" height=%2$s>'
                       '<title id=%1$s-t>%3$s</title><desc id=%1$s-d>%4$s</desc>%5$s</svg>',
-                      id || '-' || d.n, k.height,
+                      id || '-' || d.n, k.plot[1],
                       sync_probe_internal.html_prose(concat_ws(', ', section, figure.heading,
                                                                d.title)),
-                      coalesce(sync_probe_internal.html_prose(d.words), 'nothing'), k.html),
+                      coalesce(sync_probe_internal.html_prose(d.words), 'nothing'), k.plot[2]),
                E'</div>\n'), '' ORDER BY d.n) AS html
     FROM drawn AS d,
-         LATERAL unnest(ARRAY[CASE figure.kind
+         LATERAL (SELECT CASE figure.kind
              WHEN 'intervals' THEN sync_probe_internal.html_intervals(d.marks, d.axis)
              WHEN 'bars' THEN sync_probe_internal.html_bars(d.marks, d.axis)
-             WHEN 'lines' THEN sync_probe_internal.html_lines(d.marks, d.axis) END]) AS k
+             WHEN 'lines' THEN sync_probe_internal.html_lines(d.marks, d.axis) END) AS k (plot)
     WHERE (d.axis).low IS NOT NULL
 )
 SELECT coalesce(figure.html, concat(

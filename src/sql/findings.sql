@@ -45,9 +45,9 @@ FOR a IN SELECT t.*, (t.run).run_id AS of_run FROM sync_probe_internal.advice(bu
                            'changes', a.changes))::sync_probe_internal.finding;
     END IF;
 
-    -- Only with a recommendation to change wal_sync_method on the running server.
-    IF sync_probe_internal.unlike_methods(method, a.recommended_method)
-       AND a.commands @> sync_probe_internal.change_commands(method, a.recommended_method) THEN
+    -- Only with a recommendation to change wal_sync_method on the running server, see
+    -- change_commands().
+    IF 'CHECKPOINT' = ANY (a.commands) THEN
         told := told || (a.location, 'info', 'sync_method_change',
         format('while processes change from %s to %s, WAL counts as flushed that the disk may not'
                ' have', method, a.recommended_method),
@@ -232,7 +232,9 @@ WHERE t.code <> 'durable_unknown' OR t.evidence ? 'run_id'
                   WHERE o.location = t.location
                     AND o.code IN ('barrier_off', 'device_unknown', 'memory_filesystem',
                                    'network_filesystem', 'read_only_filesystem',
-                                   'tablespace_missing', 'write_cache_volatile'));
+                                   'tablespace_missing', 'write_cache_volatile'))
+ORDER BY t.location <> 'pg_wal', t.location,
+         array_position(ARRAY['error', 'warning', 'info'], t.severity), t.code, t.message;
 END
 $$;
 
@@ -243,9 +245,7 @@ $$;
 --
 CREATE VIEW sync_probe.findings AS
 SELECT f.location, f.severity, f.code, f.message, f.hint, f.commands, f.evidence
-FROM sync_probe_internal.findings() AS f
-ORDER BY f.location <> 'pg_wal', f.location,
-         array_position(ARRAY['error', 'warning', 'info'], f.severity), f.code, f.message;
+FROM sync_probe_internal.findings() AS f;
 
 GRANT SELECT ON sync_probe.findings TO pg_monitor;
 

@@ -221,7 +221,7 @@ LOOP
         format('one sync in a hundred with %s takes %s us or more, %s times the median (%s)',
                slow.method, slow.p99_us, round((slow.p99_us / slow.p50_us)::numeric), slow.test),
         'Commits stall then. Find out what else writes there (iostat -x 1), and see'
-        ' sync_probe.latency_histogram of this run.', NULL,
+        ' sync_probe.latency_histogram() of this run.', NULL,
         jsonb_build_object('run_id', run.run_id, 'method', slow.method, 'test', slow.test,
                            'p50_us', slow.p50_us,
                            'p99_us', slow.p99_us))::sync_probe_internal.finding;

@@ -8,14 +8,23 @@
 -- What the nodes answer now.  Their columns are read by name: those that a node of another release
 -- lacks are null.  A node without an answer has one row, with its error.
 --
-CREATE VIEW sync_probe.fleet_recommendations AS
+CREATE FUNCTION sync_probe_internal.fleet_recommendations()
+RETURNS TABLE (server name, location name, verdict text, recommended_method text, reason text,
+               error text)
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
 SELECT f.server, (f.r).location, (f.r).verdict, (f.r).recommended_method, (f.r).reason, f.error
 FROM sync_probe_internal.fleet_rows(NULL::sync_probe.recommendation_details,
                                     'SELECT * FROM sync_probe.recommendation_details') AS f
 WHERE num_nonnulls((f.r).location, f.error) > 0
 ORDER BY f.error IS NULL,
          array_position('{unsafe,outdated,switch,undecided,not probed,keep}', (f.r).verdict),
-         f.server, (f.r).location <> 'pg_wal', (f.r).location;
+         f.server, (f.r).location <> 'pg_wal', (f.r).location
+$$;
+
+CREATE VIEW sync_probe.fleet_recommendations AS
+SELECT f.* FROM sync_probe_internal.fleet_recommendations() AS f;
 
 GRANT SELECT ON sync_probe.fleet_recommendations TO pg_monitor;
 
@@ -30,13 +39,21 @@ COMMENT ON COLUMN sync_probe.fleet_recommendations.reason IS 'As in recommendati
 COMMENT ON COLUMN sync_probe.fleet_recommendations.error IS
   'Why the node did not answer; null if it did';
 
-CREATE VIEW sync_probe.fleet_findings AS
+CREATE FUNCTION sync_probe_internal.fleet_findings()
+RETURNS TABLE (server name, location name, severity text, code text, message text, error text)
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
 SELECT f.server, (f.r).location, (f.r).severity, (f.r).code, (f.r).message, f.error
 FROM sync_probe_internal.fleet_rows(NULL::sync_probe.findings,
                                     'SELECT * FROM sync_probe.findings') AS f
 WHERE num_nonnulls((f.r).location, f.error) > 0
 ORDER BY f.error IS NULL, array_position('{error,warning,info}', (f.r).severity), f.server,
-         (f.r).location <> 'pg_wal', (f.r).location, (f.r).code, (f.r).message;
+         (f.r).location <> 'pg_wal', (f.r).location, (f.r).code, (f.r).message
+$$;
+
+CREATE VIEW sync_probe.fleet_findings AS
+SELECT f.* FROM sync_probe_internal.fleet_findings() AS f;
 
 GRANT SELECT ON sync_probe.fleet_findings TO pg_monitor;
 
@@ -55,21 +72,31 @@ COMMENT ON COLUMN sync_probe.fleet_findings.error IS 'Why the node did not answe
 -- The runs of all nodes in time, this server's own and imported ones, that measured the method
 -- which was current then.
 --
+-- before: the run before of the same node at the same location.
+--
+CREATE FUNCTION sync_probe_internal.fleet_runs()
+RETURNS TABLE (host text, location name, finished_at timestamptz, method text, p50_us float8,
+               run_id bigint, before bigint)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT r.host, r.location, date_trunc('second', r.finished_at), r.wal_sync_method, m.p50_us,
+       r.run_id,
+       lag(r.run_id) OVER (PARTITION BY r.system_identifier, r.host, r.location
+                           ORDER BY r.finished_at, r.run_id)
+FROM sync_probe.runs AS r
+JOIN sync_probe.measurements AS m
+    ON m.run_id = r.run_id AND m.test = 'paced' AND m.choice = 'current' AND m.p50_us > 0
+WHERE r.suite = 'wal'
+ORDER BY r.host, r.system_identifier, r.location <> 'pg_wal', r.location, r.finished_at, r.run_id
+$$;
+
 CREATE VIEW sync_probe.fleet_history AS
-SELECT r.host, r.location, date_trunc('second', r.finished_at) AS finished_at,
-       r.wal_sync_method AS method, r.p50_us,
+SELECT r.host, r.location, r.finished_at, r.method, r.p50_us,
        (SELECT c.ratio::double precision
-        FROM sync_probe_internal.paced_ratio(r.before, r.wal_sync_method, r.run_id,
-                                             r.wal_sync_method) AS c) AS ratio,
+        FROM sync_probe_internal.paced_ratio(r.before, r.method, r.run_id, r.method) AS c) AS ratio,
        r.run_id
-FROM (SELECT r.*, m.p50_us,
-             lag(r.run_id) OVER (PARTITION BY r.system_identifier, r.host, r.location
-                                 ORDER BY r.finished_at, r.run_id) AS before
-      FROM sync_probe.runs AS r
-      JOIN sync_probe.measurements AS m
-          ON m.run_id = r.run_id AND m.test = 'paced' AND m.choice = 'current' AND m.p50_us > 0
-      WHERE r.suite = 'wal') AS r
-ORDER BY r.host, r.system_identifier, r.location <> 'pg_wal', r.location, r.finished_at, r.run_id;
+FROM sync_probe_internal.fleet_runs() AS r;
 
 GRANT SELECT ON sync_probe.fleet_history TO pg_monitor;
 

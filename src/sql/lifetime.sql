@@ -43,52 +43,25 @@ $$;
 -- amplification of its current method: the bytes that the device wrote for a flush,
 -- divided by the bytes of WAL in it (a flush of 100 bytes writes a page of 8 kB).  An
 -- argument replaces either.  Writes that the controller of the SSD adds are not included.
--- What is unknown is null, and its source says why.
+-- What is unknown is null, and basis says why.
 --
-CREATE TYPE sync_probe.lifetime AS (
-    location name,
-    device text,
-    capacity_bytes bigint,
-    erase_cycles integer,
-    wal_bytes_per_sec double precision,
-    wal_rate_source text,
-    write_amplification double precision,
-    write_amplification_source text,
-    written_bytes_per_day double precision,
-    years double precision);
-
-COMMENT ON TYPE sync_probe.lifetime IS 'Result of device_lifetime()';
-COMMENT ON COLUMN sync_probe.lifetime.location IS 'Argument';
-COMMENT ON COLUMN sync_probe.lifetime.device IS 'Whole disk of the location; null if unknown';
-COMMENT ON COLUMN sync_probe.lifetime.capacity_bytes IS 'Argument';
-COMMENT ON COLUMN sync_probe.lifetime.erase_cycles IS 'Argument';
-COMMENT ON COLUMN sync_probe.lifetime.wal_bytes_per_sec IS 'Bytes of WAL per second';
-COMMENT ON COLUMN sync_probe.lifetime.wal_rate_source IS 'Its source, or why it is unknown';
-COMMENT ON COLUMN sync_probe.lifetime.write_amplification IS
-  'Bytes that the device writes for each byte of WAL';
-COMMENT ON COLUMN sync_probe.lifetime.write_amplification_source IS
-  'Its source, or why it is unknown';
-COMMENT ON COLUMN sync_probe.lifetime.written_bytes_per_day IS 'Bytes that the device writes';
-COMMENT ON COLUMN sync_probe.lifetime.years IS
-  'Years until all erase cycles are used; null if a factor is unknown';
-
 CREATE FUNCTION sync_probe.device_lifetime(
     location name,
     capacity_bytes bigint,
     erase_cycles integer,
-    wal_bytes_per_sec double precision DEFAULT NULL,
-    write_amplification double precision DEFAULT NULL)
-RETURNS sync_probe.lifetime
+    OUT years double precision,
+    OUT device text,
+    INOUT wal_bytes_per_sec double precision DEFAULT NULL,
+    INOUT write_amplification double precision DEFAULT NULL,
+    OUT basis text)
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     argument record;
     place sync_probe_internal.storage;
-    rate double precision := wal_bytes_per_sec;
-    rate_source text := 'argument';
-    amplification double precision := write_amplification;
-    amplification_source text := 'argument';
+    rate_source text;
+    amplification_source text;
 BEGIN
     FOR argument IN
         SELECT * FROM (VALUES ('capacity_bytes', capacity_bytes::float8, false),
@@ -118,20 +91,20 @@ BEGIN
     END IF;
 
     SELECT * INTO place FROM sync_probe_internal.examine_locations(location);
-    IF rate IS NULL THEN
-        SELECT r.bytes_per_sec, r.source INTO rate, rate_source
+    IF wal_bytes_per_sec IS NULL THEN
+        SELECT r.bytes_per_sec, r.source INTO wal_bytes_per_sec, rate_source
         FROM pg_stat_wal AS w,
              sync_probe_internal.wal_rate(w.wal_bytes, w.stats_reset, clock_timestamp(),
                                           sync_probe_internal.recovery_end()) AS r;
     END IF;
-    IF amplification IS NULL THEN
+    IF write_amplification IS NULL THEN
         SELECT a.amplification,
                CASE WHEN (m.paced).device_bytes_per_op IS NULL
                     THEN format('run %s did not read the counters', r.run_id)
                     WHEN a.amplification IS NULL
                     THEN format('run %s did not see enough of background I/O', r.run_id)
                     ELSE format('run %s, %s bytes of WAL a flush', r.run_id, r.flush_size) END
-        INTO amplification, amplification_source
+        INTO write_amplification, amplification_source
         FROM (SELECT (r.run).*
               FROM sync_probe_internal.own_runs AS r
               WHERE (r.run).suite = 'wal' AND (r.run).location = place.name
@@ -153,11 +126,12 @@ BEGIN
                                   END) AS a (amplification);
         amplification_source := coalesce(amplification_source, 'not probed yet');
     END IF;
-    RETURN ROW(location, place.device, capacity_bytes, erase_cycles, round(rate), rate_source,
-               amplification, amplification_source, round(rate * amplification * 86400),
-               round((capacity_bytes::float8 * erase_cycles
-                      / nullif(rate * amplification * 86400 * 365.25, 0))::numeric, 1)
-              )::sync_probe.lifetime;
+    device := place.device;
+    years := round((capacity_bytes::float8 * erase_cycles
+                    / nullif(wal_bytes_per_sec * write_amplification * 86400 * 365.25, 0)
+                   )::numeric, 1);
+    wal_bytes_per_sec := round(wal_bytes_per_sec);
+    basis := nullif(concat_ws('; ', rate_source, amplification_source), '');
 END
 $$;
 
@@ -166,4 +140,5 @@ GRANT EXECUTE ON FUNCTION sync_probe.device_lifetime TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe.device_lifetime IS
   'Years that an SSD of this capacity in bytes and erase cycles lasts at this cluster''s rate of '
-  'WAL';
+  'WAL, and bytes that the device writes for each byte of it. basis is where a figure that was not '
+  'given comes from, or why it is unknown';

@@ -1,20 +1,11 @@
 --
--- Whether a change between two methods leads through a time in which WAL counts as flushed
--- that is not: see "A change of wal_sync_method" in doc/durability-and-findings.md.  With an
--- open_* method XLogWrite() takes what is written for flushed, whoever wrote it.  So one of
--- them must not meet a process that writes WAL without one, in either direction.  Methods
--- that sync the file afterwards can meet: each sync is of the whole file.
---
-CREATE FUNCTION sync_probe_internal.unlike_methods(one text, other text)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT starts_with(one, 'open_') <> starts_with(other, 'open_')
-$$;
-
---
 -- The statements that change wal_sync_method on a running server.
+--
+-- A change may lead through a time in which WAL counts as flushed that is not: see "A change of
+-- wal_sync_method" in doc/durability-and-findings.md.  With an open_* method XLogWrite() takes what
+-- is written for flushed, whoever wrote it.  So one of them must not meet a process that writes WAL
+-- without one, in either direction: then the checkpoint ends that time.  Methods that sync the file
+-- afterwards can meet: each sync is of the whole file.
 --
 CREATE FUNCTION sync_probe_internal.change_commands(old_method text, new_method text)
 RETURNS text[]
@@ -23,7 +14,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', new_method),
              'SELECT pg_reload_conf()']
-       || CASE WHEN sync_probe_internal.unlike_methods(old_method, new_method)
+       || CASE WHEN starts_with(old_method, 'open_') <> starts_with(new_method, 'open_')
                THEN ARRAY['CALL sync_probe.wait_for_reload()', 'CHECKPOINT'] END
 $$;
 
@@ -68,9 +59,6 @@ FROM (SELECT string_agg(a.pid::text, ', ' ORDER BY a.pid)
       FROM pg_stat_activity AS a
       WHERE a.pid <> pg_backend_pid() AND a.backend_type <> 'walsender') AS s (pids, silent_pids)
 $$;
-
-REVOKE ALL ON FUNCTION sync_probe_internal.older_statements FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.older_statements TO pg_monitor;
 
 --
 -- wait_for_reload

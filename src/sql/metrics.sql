@@ -57,7 +57,7 @@ FROM (
     FROM (SELECT w.*
           FROM sync_probe.commit_wait_results AS w
           JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
-          ORDER BY w.result_id DESC
+          ORDER BY w.started_at DESC
           LIMIT 1) AS w,
          LATERAL (VALUES
         ('commit_wait_seconds', w.commit_wait_us / 1e6),
@@ -69,8 +69,8 @@ FROM (
     UNION ALL
     -- The years that it lasts are left to who knows its endurance.
     SELECT 'device_written_bytes_per_second',
-           jsonb_build_object('location', l.location, 'device', l.device),
-           l.written_bytes_per_day / 86400
+           jsonb_build_object('location', 'pg_wal', 'device', l.device),
+           l.wal_bytes_per_sec * l.write_amplification
     FROM sync_probe.device_lifetime('pg_wal', 1, 1) AS l
 
     UNION ALL
@@ -80,12 +80,12 @@ FROM (
     GROUP BY f.location, f.severity, f.code
 ) AS m (name, labels, value)
 WHERE m.value > '-Infinity' AND m.value < 'Infinity'
+ORDER BY m.name, m.labels
 $$;
 
 CREATE VIEW sync_probe.metrics AS
 SELECT m.name, m.labels, m.value
-FROM sync_probe_internal.metrics() AS m
-ORDER BY m.name, m.labels;
+FROM sync_probe_internal.metrics() AS m;
 
 GRANT SELECT ON sync_probe.metrics TO pg_monitor;
 

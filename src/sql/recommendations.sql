@@ -21,9 +21,8 @@ RETURNS TABLE (
     passed_over bigint, passed_over_at timestamptz, passed_over_why text,
     suites text[], is_advised boolean,
     verdict text, current_method text, recommended_method text, best_method text,
-    max_regret double precision, deciding_test text, flush_us double precision, durable text,
-    basis text, run_id bigint, reason text, commands text[], recommended_commit_delay integer,
-    changes text[])
+    max_regret double precision, flush_us double precision, durable text,
+    basis text, run_id bigint, reason text, commands text[], changes text[])
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 ROWS 100
 SET search_path = pg_catalog, pg_temp
@@ -31,7 +30,7 @@ SET plan_cache_mode = force_generic_plan
 SET jit = off
 AS $$
 DECLARE
-    known record; v record; c record; followed boolean; live boolean;
+    known record; v record; delay text[]; followed boolean; live boolean;
 BEGIN
 FOR known IN
     WITH RECURSIVE last AS (
@@ -93,7 +92,8 @@ FOR known IN
     )
     SELECT w.* FROM newest AS w
     WHERE w.is_advised OR also IS NOT NULL
-    ORDER BY w.is_advised -- columns of an advice are null before the first one
+    -- columns of an advice are null before the first one
+    ORDER BY w.is_advised, w.location <> 'pg_wal', w.location
 LOOP
     location := known.location; place := known.place; run := known.run;
     passed_over := known.passed_over; passed_over_at := known.passed_over_at;
@@ -104,9 +104,9 @@ LOOP
                              AND run.recommended_value <> run.wal_sync_method
                              AND run.recommended_value = current_setting('wal_sync_method'), false);
         changes := sync_probe_internal.changes_since(run, place, followed);
-        SELECT r.*, NULL
-        INTO verdict, current_method, recommended_method, best_method, max_regret,
-             deciding_test, flush_us, durable, basis, run_id, reason, recommended_commit_delay
+        SELECT r.*
+        INTO verdict, current_method, recommended_method, best_method, max_regret, flush_us,
+             durable, basis, run_id, reason
         FROM sync_probe_internal.run_advice(location, run, changes, followed,
             CASE WHEN 'power_test' = ANY (suites)
                  THEN sync_probe_internal.power_tested(location, place.directory, place.device)
@@ -132,26 +132,37 @@ LOOP
                         '{}') END;
         IF place.holds_wal AND suites && '{trial,commit}' THEN
             SELECT l.* INTO v FROM sync_probe_internal.live_method(place) AS l;
-            SELECT l.* INTO c FROM sync_probe_internal.live_commit_delay(place) AS l;
+            -- nothing once commit_delay has another value than the current one or the advised one
+            delay := (
+                SELECT CASE WHEN d.advised <> d.now
+                            THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', d.advised),
+                                       'SELECT pg_reload_conf()'] END
+                FROM sync_probe_internal.live_runs(place, 'commit_delay') AS l
+                -- a value of the history may be anything
+                CROSS JOIN LATERAL (
+                    SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::integer,
+                           substring(l.current_value FROM '^[0-9]{1,6}$')::integer,
+                           current_setting('commit_delay')::integer) AS d (advised, before, now)
+                WHERE l.counts AND d.now IN (d.advised, d.before)
+                ORDER BY l.rank LIMIT 1);
             live := coalesce(v.run_id IS NOT NULL AND verdict <> 'unsafe'
                              AND (verdict IN ('not probed', 'undecided', 'outdated')
                                   OR recommended_method = ANY (v.compared)), false);
             -- a command that measures again comes last
             commands := nullif(
-                coalesce(c.commands, '{}')
+                coalesce(delay, '{}')
                 || coalesce(CASE WHEN live THEN v.commands ELSE commands END, '{}')
                 || CASE WHEN v.newest_command IS NOT NULL AND NOT live AND verdict <> 'unsafe'
                         THEN ARRAY[v.newest_command] ELSE '{}' END, '{}');
             IF live THEN
                 verdict := v.verdict; max_regret := v.max_regret; reason := v.reason;
                 recommended_method := v.recommended_method; best_method := v.recommended_method;
-                deciding_test := NULL; flush_us := NULL; basis := v.basis; run_id := v.run_id;
+                flush_us := NULL; basis := v.basis; run_id := v.run_id;
             END IF;
             IF v.newest_run_id IS DISTINCT FROM (CASE WHEN live THEN v.run_id END) THEN
                 reason := reason || format('. Run %s, on real commits: %s, %s', v.newest_run_id,
                                            v.newest_verdict, v.newest_reason);
             END IF;
-            recommended_commit_delay := c.commit_delay;
         END IF;
     END IF;
     RETURN NEXT;
@@ -164,10 +175,8 @@ $$;
 --
 CREATE VIEW sync_probe.recommendation_details AS
 SELECT a.location, a.verdict, a.current_method, a.recommended_method, a.best_method, a.max_regret,
-       a.deciding_test, a.flush_us, a.durable, a.basis, a.run_id, a.reason, a.commands,
-       a.recommended_commit_delay
-FROM sync_probe_internal.advice(also => NULL) AS a
-ORDER BY a.location <> 'pg_wal', a.location;
+       a.flush_us, a.durable, a.basis, a.run_id, a.reason, a.commands
+FROM sync_probe_internal.advice(also => NULL) AS a;
 
 GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;
 
@@ -187,13 +196,9 @@ COMMENT ON COLUMN sync_probe.recommendation_details.best_method IS
 COMMENT ON COLUMN sync_probe.recommendation_details.max_regret IS
   'A flush with the current method takes at most this much longer than with the best one, at 95 '
   'percent confidence: 0.03 is 3 percent; null if unknown, or if the advice was followed';
-COMMENT ON COLUMN sync_probe.recommendation_details.deciding_test IS
-  'paced or saturated; null if a trial or the commit suite decides';
 COMMENT ON COLUMN sync_probe.recommendation_details.flush_us IS
-  'Mean time of a flush with the recommended method in that test';
-COMMENT ON COLUMN sync_probe.recommendation_details.recommended_commit_delay IS
-  'commit_delay in microseconds that a trial or the commit suite recommends; null if none has '
-  'decided';
+  'Mean time of a flush with the recommended method in the test that decides; null if a trial or '
+  'the commit suite does';
 COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
   'Whether syncs with the current method reach the device: yes, no, no_cache (the device reports '
   'no volatile cache) or unknown; proven or refuted by a power test';
@@ -214,8 +219,7 @@ COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
 CREATE VIEW sync_probe.recommendations AS
 SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.max_regret, d.flush_us,
        d.durable, d.basis
-FROM sync_probe.recommendation_details AS d
-ORDER BY d.location <> 'pg_wal', d.location;
+FROM sync_probe.recommendation_details AS d;
 
 GRANT SELECT ON sync_probe.recommendations TO pg_monitor;
 

@@ -51,7 +51,9 @@ SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN
          FROM sync_probe.runs AS r WHERE r.imported_at IS NOT NULL LIMIT 1), '<p class=lead>') END,
     (SELECT sync_probe_internal.html_prose(CASE
          WHEN a.verdict = 'switch' AND f.words IS NOT NULL
-         THEN format('A flush %s takes %s.', CASE a.deciding_test WHEN 'saturated'
+         THEN format('A flush %s takes %s.', CASE WHEN EXISTS (
+                         SELECT FROM unnest(data.runs) AS r
+                         WHERE r.run_id = a.run_id AND r.deciding_test = 'saturated')
                          THEN 'back to back' ELSE 'at this cluster''s pace' END, f.words)
          WHEN a.verdict IN ('keep', 'undecided') AND b.words IS NOT NULL
          THEN format('With %s, a %s %s than with any other method.',

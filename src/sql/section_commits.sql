@@ -15,11 +15,13 @@ SELECT 'bars' AS kind, 'us' AS unit,
 FROM (SELECT w.* FROM sync_probe.commit_wait_results AS w, sync_probe_internal.this_server() AS s
       WHERE NOT data.chosen AND w.commit_wait_us > 0 AND w.commit_wait_us < 'Infinity'
         AND w.system_identifier = s.system_identifier AND w.host = s.host
-      ORDER BY w.result_id DESC LIMIT 1) AS w,
+      ORDER BY w.started_at DESC LIMIT 1) AS w,
      LATERAL (SELECT json_agg(mark ORDER BY p.n) AS marks, json_agg(cell ORDER BY p.n) AS cells
               FROM (VALUES (1, 'WALSync', w.sync_us), (2, 'WALWrite', w.write_us),
                            (3, 'WALWriteLock', w.queue_us), (4, 'commit_delay', w.commit_delay_us),
-                           (5, 'SyncRep', w.sync_rep_us), (6, 'other', w.other_us))
+                           (5, 'SyncRep', w.sync_rep_us),
+                           (6, 'other', greatest(0, w.commit_wait_us - w.sync_us - w.write_us
+                                - w.queue_us - w.commit_delay_us - w.sync_rep_us)))
                        AS p (n, name, us),
                    LATERAL (SELECT p.name, 'cur' AS colour, p.us AS number) AS mark,
                    LATERAL (SELECT p.name AS part, p.us, 100 * p.us / w.commit_wait_us AS "%")

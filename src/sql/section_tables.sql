@@ -41,8 +41,7 @@ FROM (
     FROM unnest(data.advice) AS a,
          LATERAL (SELECT a.location, a.verdict, a.current_method AS current,
                          a.recommended_method AS recommended, a.best_method AS "best so far",
-                         a.durable, a.basis, a.max_regret, a.deciding_test AS regime,
-                         a.flush_us AS "flush us", a.recommended_commit_delay AS commit_delay,
+                         a.durable, a.basis, a.max_regret, a.flush_us AS "flush us",
                          a.run_id::text AS run) AS cell
     UNION ALL
     SELECT 2, NULL, 'Runs', json_agg(cell)
@@ -53,7 +52,7 @@ FROM (
                          concat_ws(', ', r.host, 'PostgreSQL ' || r.server_version_num / 10000)
                              AS server, r.filesystem AS "file system", r.device,
                          r.storage ->> 'write_cache' AS "write cache", r.directory,
-                         r.wal_sync_method AS method,
+                         r.wal_sync_method AS method, r.deciding_test AS regime,
                          sync_probe_internal.html_time(r.finished_at) AS finished,
                          r.flush_size AS "flush bytes",
                          sync_probe_internal.html_duration(r.flush_interval) AS "flush interval",

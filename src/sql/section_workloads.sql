@@ -1,7 +1,7 @@
 --
 -- Section workloads: the workloads that ran last, at most 8: of each the results with the arguments
--- and settings of its newest one, the newest of each tablespace.  sql_bench() has a view of its
--- own.
+-- and settings of its newest one, the newest of each tablespace.  workload_comparison() shows
+-- sql_bench.
 --
 UNION ALL VALUES (100, 'workloads',
     'What does it mean for a workload?', 'Workloads',

@@ -33,7 +33,6 @@ CREATE TABLE sync_probe.runs (
     flush_size integer,
     flush_interval interval,
     workers integer,
-    wal_busy double precision,
     server_version_num integer,
     system_identifier bigint,
     host text,
@@ -47,8 +46,7 @@ CREATE TABLE sync_probe.runs (
                && (@.value.type() != "object" || @.value.*.type() != "number")))
         $$ IS NOT TRUE),
     imported_at timestamptz,
-    usable_for_advice boolean NOT NULL DEFAULT false,
-    CHECK (NOT usable_for_advice OR imported_at IS NULL)
+    usable_for_advice boolean NOT NULL DEFAULT false
 );
 
 -- What advice and findings look through, see sync_probe_internal.own_runs.  With the bare run_id
@@ -104,8 +102,6 @@ COMMENT ON COLUMN sync_probe.runs.flush_size IS
 COMMENT ON COLUMN sync_probe.runs.flush_interval IS
   'Time between two paced flushes, in suite commit between two commits of all workers';
 COMMENT ON COLUMN sync_probe.runs.workers IS 'Background workers of suite commit';
-COMMENT ON COLUMN sync_probe.runs.wal_busy IS
-  'Share of the time in which the server wrote or synced WAL, 0 to 1';
 COMMENT ON COLUMN sync_probe.runs.server_version_num IS 'Version of the server';
 COMMENT ON COLUMN sync_probe.runs.system_identifier IS 'System identifier of the cluster';
 COMMENT ON COLUMN sync_probe.runs.host IS 'Name of the machine';
@@ -209,7 +205,7 @@ COMMENT ON COLUMN sync_probe.measurements.ordinal IS 'Position in the run, from 
 --
 -- samples
 --
--- The samples and the histogram of each measurement, which latency_histogram, compare() and
+-- The samples and the histogram of each measurement, which latency_histogram(), compare() and
 -- history() show.
 --
 -- round_mean_us: mean time of an operation in each sample, where a slow flush counts as five times

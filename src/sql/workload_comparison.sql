@@ -1,24 +1,23 @@
 --
--- The newest statement of each suite that ran workloads, side by side, in long form for
--- psql's \crosstabview.  A combination is what may differ between runs of the same
--- workload: tablespace, settings, label, and in brackets clients, threads and rows where
--- they did differ.
+-- workload_comparison
 --
-CREATE FUNCTION sync_probe_internal.compare_workloads()
+-- The newest statement that ran workloads of a suite, in long form for psql's \crosstabview.  A
+-- combination is what may differ between runs of the same workload: tablespace, settings, label,
+-- and in brackets clients, threads and rows where they did differ.
+--
+CREATE FUNCTION sync_probe.workload_comparison(suite name)
 RETURNS TABLE (
     operation name,
     iterations bigint,
     combination text,
     seconds double precision,
     tps double precision,
-    ratio double precision,
-    suite name,
-    run_group bigint)
+    ratio double precision)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH result AS (
-    SELECT r.run_group, r.suite, r.workload AS operation, r.result_id, r.transactions,
+    SELECT r.workload AS operation, r.result_id, r.transactions,
            r.transactions / r.tps AS seconds,
            r.transactions_per_client IS NOT NULL AS counted, o.others,
            -- the collation of type name would conflict with the default one of the others
@@ -30,12 +29,12 @@ WITH result AS (
     FROM sync_probe.workload_results AS r,
          LATERAL (SELECT concat_ws(', ', 'clients ' || r.clients, 'threads ' || r.threads,
                                    'rows ' || r.rows)) AS o (others)
-    WHERE r.transactions > 0
-      AND (r.suite, r.run_group) IN (SELECT suite, max(run_group)
-                                     FROM sync_probe.workload_results GROUP BY suite)
-    WINDOW w AS (PARTITION BY r.suite, r.workload)
+    WHERE r.transactions > 0 AND r.suite = workload_comparison.suite
+      AND r.run_group = (SELECT max(n.run_group) FROM sync_probe.workload_results AS n
+                         WHERE n.suite = workload_comparison.suite)
+    WINDOW w AS (PARTITION BY r.workload)
 ), run AS (
-    SELECT run_group, suite, operation,
+    SELECT operation,
            combination || CASE WHEN others_differ THEN ' [' || others || ']' ELSE '' END
                AS combination,
            min(result_id) AS first_result,
@@ -43,62 +42,41 @@ WITH result AS (
            round(avg(transactions)) AS iterations,
            avg(seconds) AS seconds,
            sum(transactions) / sum(seconds) AS tps,
-           count(*) OVER (PARTITION BY suite, operation) AS ran_in
+           count(*) OVER (PARTITION BY operation) AS ran_in
     FROM result
-    GROUP BY 1, 2, 3, 4
+    GROUP BY 1, 2
 ), combination AS (
-    SELECT suite, combination,
-           row_number() OVER (PARTITION BY suite ORDER BY min(first_result)) AS place,
-           count(*) OVER (PARTITION BY suite) AS combinations
+    SELECT combination, row_number() OVER (ORDER BY min(first_result)) AS place,
+           count(*) OVER () AS combinations
     FROM run
-    GROUP BY suite, combination
+    GROUP BY combination
 ), line AS (
-    SELECT run_group, suite, operation, combination, iterations, seconds, tps, false AS is_total
+    SELECT operation, combination, iterations, seconds, tps, false AS is_total
     FROM run
     UNION ALL
     -- Sums can be compared if all combinations ran the same operations equally often.
-    SELECT run_group, suite, 'TOTALS'::name, combination, sum(iterations), sum(seconds),
+    SELECT 'TOTALS'::name, combination, sum(iterations), sum(seconds),
            sum(iterations) / sum(seconds), true
     FROM run
-    JOIN combination USING (suite, combination)
+    JOIN combination USING (combination)
     WHERE ran_in = combinations
-    GROUP BY run_group, suite, combination
+    GROUP BY combination
     HAVING bool_and(counted) AND count(*) > 1
 )
-SELECT l.operation, l.iterations::bigint, l.combination,
-       round(l.seconds::numeric, 3)::float8,
-       round(l.tps::numeric, CASE WHEN l.tps < 100 THEN 4 ELSE 1 END)::float8,
-       round((first_value(l.tps) OVER (PARTITION BY l.suite, l.is_total, l.operation
-                                       ORDER BY c.place) / l.tps)::numeric, 3)::float8,
-       l.suite, l.run_group
+SELECT l.operation, l.iterations, l.combination, round(l.seconds::numeric, 3),
+       round(l.tps::numeric, CASE WHEN l.tps < 100 THEN 4 ELSE 1 END),
+       round((first_value(l.tps) OVER (PARTITION BY l.is_total, l.operation ORDER BY c.place)
+              / l.tps)::numeric, 3)
 FROM line AS l
-JOIN combination AS c USING (suite, combination)
-ORDER BY l.suite, l.is_total DESC, l.operation, c.place
+JOIN combination AS c USING (combination)
+ORDER BY l.is_total DESC, l.operation, c.place
 $$;
 
---
--- workload_comparison
---
-CREATE VIEW sync_probe.workload_comparison AS
-SELECT c.operation, c.iterations, c.combination, c.seconds, c.tps, c.ratio, c.suite, c.run_group
-FROM sync_probe_internal.compare_workloads() AS c;
-
-GRANT SELECT ON sync_probe.workload_comparison TO pg_monitor;
-
-COMMENT ON VIEW sync_probe.workload_comparison IS
-  $$The newest statement of each suite that ran workloads, as psql's \crosstabview takes it$$;
-COMMENT ON COLUMN sync_probe.workload_comparison.operation IS
-  'Name of the workload; TOTALS: sum of those that all combinations ran';
-COMMENT ON COLUMN sync_probe.workload_comparison.iterations IS 'Transactions of one run';
-COMMENT ON COLUMN sync_probe.workload_comparison.combination IS
-  'Tablespace, settings and label, and in brackets what else differs';
-COMMENT ON COLUMN sync_probe.workload_comparison.seconds IS
-  'Seconds of one run; the mean if it was repeated';
-COMMENT ON COLUMN sync_probe.workload_comparison.tps IS 'Transactions per second';
-COMMENT ON COLUMN sync_probe.workload_comparison.ratio IS
-  'Time of a transaction relative to the first combination: 2 is twice as long';
-COMMENT ON COLUMN sync_probe.workload_comparison.suite IS 'Suite of the workload';
-COMMENT ON COLUMN sync_probe.workload_comparison.run_group IS 'As in workload_results';
+COMMENT ON FUNCTION sync_probe.workload_comparison IS
+  'The newest statement that ran workloads of a suite, as psql''s \crosstabview takes it: seconds of '
+  'one run (if repeated, the mean), and ratio, the time of a transaction relative to the first '
+  'combination of tablespace, settings and label (2: twice as long). Requires SELECT on '
+  'workload_results';
 
 --
 -- sql_bench
@@ -134,7 +112,7 @@ BEGIN
     IF NOT has_table_privilege('sync_probe.workloads', 'SELECT') THEN
         RAISE EXCEPTION 'permission denied to run sql_bench'
             USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'It reads sync_probe.workloads; workload_comparison shows the results.',
+                  DETAIL = 'It reads sync_probe.workloads; workload_comparison() shows the results.',
                   HINT = format('GRANT pg_monitor TO %I;', current_user);
     END IF;
     IF NOT has_function_privilege('sync_probe.run_workload'::regproc, 'EXECUTE') THEN

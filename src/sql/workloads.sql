@@ -82,11 +82,6 @@ CREATE VIEW sync_probe.workloads AS
 SELECT *, false AS builtin FROM sync_probe_internal.workloads
 UNION ALL SELECT *, true FROM sync_probe_internal.builtin_workloads();
 
-ALTER TABLE sync_probe.workloads
-    ALTER suite SET DEFAULT 'user',
-    ALTER protocol SET DEFAULT 'prepared',
-    ALTER new_connections SET DEFAULT false;
-
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.workloads IS
@@ -94,7 +89,8 @@ COMMENT ON VIEW sync_probe.workloads IS
   'pg_execute_server_program';
 COMMENT ON COLUMN sync_probe.workloads.workload IS
   'Its name. If a builtin workload has the same name, that one runs';
-COMMENT ON COLUMN sync_probe.workloads.suite IS 'Group that workload_comparison shows together';
+COMMENT ON COLUMN sync_probe.workloads.suite IS
+  'Group that workload_comparison() shows; user if not given';
 COMMENT ON COLUMN sync_probe.workloads.description IS 'Free text';
 COMMENT ON COLUMN sync_probe.workloads.setup IS
   'SQL that creates the objects; pgbench runs it once';
@@ -103,9 +99,10 @@ COMMENT ON COLUMN sync_probe.workloads.teardown IS
   'SQL that removes what the set-up created outside of :schema; pgbench runs it once';
 COMMENT ON COLUMN sync_probe.workloads.transactions IS
   'How often each client runs the script; null: until the duration ends';
-COMMENT ON COLUMN sync_probe.workloads.protocol IS 'simple, extended or prepared, as pgbench''s -M';
+COMMENT ON COLUMN sync_probe.workloads.protocol IS
+  'simple, extended or prepared, as pgbench''s -M; prepared if not given';
 COMMENT ON COLUMN sync_probe.workloads.new_connections IS
-  'A new connection for each transaction, as pgbench''s -C';
+  'A new connection for each transaction, as pgbench''s -C; false if not given';
 COMMENT ON COLUMN sync_probe.workloads.builtin IS 'True if it came with the extension';
 
 --
@@ -164,6 +161,9 @@ BEGIN
             new.workload USING HINT = 'Give the row another name.';
     END IF;
     new.builtin := false;
+    new.suite := coalesce(new.suite, 'user');
+    new.protocol := coalesce(new.protocol, 'prepared');
+    new.new_connections := coalesce(new.new_connections, false);
     INSERT INTO sync_probe_internal.workloads VALUES (
         new.workload, new.suite, new.description, new.setup, new.script, new.teardown,
         new.transactions, new.protocol, new.new_connections);

@@ -132,7 +132,8 @@ SELECT set_eq('SELECT * FROM sync_probe.recommendation_details', 'SELECT * FROM 
               'it changes no advice');
 SELECT lives_ok(format('SELECT t::text FROM %s AS t',
                        replace(relation, 'IDS', quote_literal(:'ids'))), relation)
-FROM unnest(ARRAY['sync_probe.latency_histogram', 'sync_probe.findings',
+FROM unnest(ARRAY['unnest(IDS::bigint[]) AS i, sync_probe.latency_histogram(i)',
+                  'sync_probe.findings',
                   'unnest(IDS::bigint[]) AS i, sync_probe_internal.stalls(i)',
                   'sync_probe.history()', 'sync_probe.compare(IDS)',
                   'sync_probe.report_html(IDS)']) AS relation;

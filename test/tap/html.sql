@@ -114,7 +114,7 @@ FROM (VALUES
     ('lines', '[{"at": 0.1, "number": 1}, {"at": 0.5, "shape": "line", "words": "A"},
                 {"at": 0.55, "shape": "line", "words": "B"}]', '>A</text><line class=q9 [^>]*/><g'))
      AS v (kind, marks, pattern);
-SELECT matches((sync_probe_internal.html_intervals(ARRAY[m], a)).html, pattern,
+SELECT matches((sync_probe_internal.html_intervals(ARRAY[m], a))[2], pattern,
                'beyond an axis of ratios: ' || pattern)
 FROM (VALUES (1e6, 'x=100% y=30>&rsaquo;<'), (0.001, 'x=0 y=30>&lsaquo;<')) AS v (number, pattern),
      LATERAL (SELECT jsonb_populate_record(NULL::sync_probe_internal.mark,

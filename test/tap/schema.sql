@@ -15,7 +15,7 @@ SELECT c.relname, a.attname, col_description(c.oid, a.attnum) AS comment, a.attc
 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v', 'c')
   AND a.attnum > 0 AND NOT a.attisdropped;
-SELECT cmp_ok((SELECT count(*) FROM public_column), '<=', 244::bigint, 'public columns');
+SELECT cmp_ok((SELECT count(*) FROM public_column), '<=', 207::bigint, 'public columns');
 
 SELECT is_empty($$
     SELECT c.oid::regclass FROM pg_class AS c
@@ -66,7 +66,8 @@ SELECT lives_ok('SELECT * FROM sync_probe.fleet_compare', 'and what nodes record
 SELECT lives_ok('SELECT * FROM sync_probe.fleet_history', 'and their history');
 SELECT throws_ok('SELECT * FROM sync_probe.fleet_findings', '42501', NULL,
                  'but may not connect to them');
-SELECT lives_ok('SELECT * FROM sync_probe.workload_comparison', 'and comparisons of workloads');
+SELECT lives_ok('SELECT * FROM sync_probe.workload_comparison(''upsert'')',
+                'and comparisons of workloads');
 SELECT lives_ok('SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 300000000000, 5000)',
                 'and calls device_lifetime()');
 SELECT lives_ok('SELECT * FROM sync_probe.expect()', 'and expect()');
@@ -89,7 +90,7 @@ SELECT is_empty($$SELECT p.relname, p.attname FROM public_column AS p
                 'all text has a collation');
 
 SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'),
-          11::bigint, 'the history is dumped: six tables and their sequences; workloads, profiles');
+          10::bigint, 'the history is dumped: six tables and their sequences; workloads, profiles');
 SELECT is((SELECT c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c)
            WHERE extname = 'pg_sync_probe' AND t = 'sync_probe_internal.workloads'::regclass),
           '', 'all workloads that users added');

@@ -6,7 +6,7 @@
 \ir include/begin.sql
 
 DELETE FROM sync_probe.workload_results;
-SELECT is_empty('SELECT * FROM sync_probe.workload_comparison',
+SELECT is_empty($$SELECT * FROM sync_probe.workload_comparison('sql_bench')$$,
                 'nothing recorded, nothing compared');
 
 -- Groups 1 and 10 of one suite, 20 of another.  Each: group, workload, tablespace,
@@ -38,45 +38,43 @@ SELECT pg_temp.results(20, 'upsert',
     'upsert_on_conflict | fast |  | before | 0 | 30 | ',
     'upsert_on_conflict | fast |  | after | 60 | 30 | ');
 
+SELECT is_empty($$SELECT * FROM sync_probe.workload_comparison('sql_bench')
+                  WHERE combination = 'old'$$, 'the newest statement of the suite');
 SELECT results_eq(
-    $$SELECT DISTINCT suite, run_group FROM sync_probe.workload_comparison ORDER BY suite$$,
-    $$VALUES ('sql_bench'::name, 10::bigint), ('upsert', 20)$$,
-    'the newest statement of each suite');
-SELECT results_eq(
-    $$SELECT operation, combination FROM sync_probe.workload_comparison WHERE suite = 'sql_bench'$$,
+    $$SELECT operation, combination FROM sync_probe.workload_comparison('sql_bench')$$,
     $$VALUES ('TOTALS'::name, 'slow'), ('TOTALS', 'fast'),
         ('TOTALS', 'fast jit=false work_mem=1MB'),
              ('insert', 'slow'), ('insert', 'fast'), ('insert', 'fast jit=false work_mem=1MB'),
              ('select', 'slow'), ('select', 'fast'), ('select', 'fast jit=false work_mem=1MB')$$,
     'totals first, operations by name, combinations in the order in which they first ran');
 SELECT results_eq(
-    $$SELECT iterations, seconds, ratio FROM sync_probe.workload_comparison
-      WHERE suite = 'sql_bench' AND operation = 'select'$$,
+    $$SELECT iterations, seconds, ratio FROM sync_probe.workload_comparison('sql_bench')
+      WHERE operation = 'select'$$,
     $$VALUES (100::bigint, 2::float8, 1::float8), (100, 1, 0.5), (100, 3, 1.5)$$,
     'the ratio is that of the times, to the first combination');
 SELECT results_eq(
-    $$SELECT ratio FROM sync_probe.workload_comparison
-    WHERE suite = 'sql_bench' AND operation = 'insert'$$,
+    $$SELECT ratio FROM sync_probe.workload_comparison('sql_bench')
+      WHERE operation = 'insert'$$,
     $$VALUES (1::float8), (0.25), (0.125)$$,
     'also where another one ran first');
 SELECT results_eq(
-    $$SELECT iterations, seconds, ratio FROM sync_probe.workload_comparison
-      WHERE suite = 'sql_bench' AND operation = 'TOTALS'$$,
+    $$SELECT iterations, seconds, ratio FROM sync_probe.workload_comparison('sql_bench')
+      WHERE operation = 'TOTALS'$$,
     $$VALUES (110::bigint, 10::float8, 1::float8), (110, 3, 0.3), (110, 4, 0.4)$$,
     'totals are sums');
 
-SELECT is((SELECT count(*) FROM sync_probe.workload_comparison
-           WHERE suite = 'upsert' AND operation = 'TOTALS'),
+SELECT is((SELECT count(*) FROM sync_probe.workload_comparison('upsert')
+      WHERE operation = 'TOTALS'),
           0::bigint, 'no totals of runs that lasted for a duration');
 SELECT results_eq(
-    $$SELECT combination, iterations, seconds, tps, ratio FROM sync_probe.workload_comparison
-      WHERE suite = 'upsert' AND operation = 'upsert'$$,
+    $$SELECT combination, iterations, seconds, tps, ratio FROM sync_probe.workload_comparison('upsert')
+      WHERE operation = 'upsert'$$,
     $$VALUES ('fast (before)', 3000::bigint, 30::float8, 100::float8, 1::float8),
         ('fast (after)', 9000, 30, 300, 0.333)$$,
     'a label is part of the combination; repetitions are averaged, the time of a transaction is '
         'compared');
 SELECT results_eq(
-    $$SELECT combination, ratio FROM sync_probe.workload_comparison
+    $$SELECT combination, ratio FROM sync_probe.workload_comparison('upsert')
     WHERE operation = 'upsert_on_conflict'$$,
     $$VALUES ('fast (after)', 1::float8)$$,
     'a run without a transaction is left out');
@@ -91,7 +89,7 @@ INSERT INTO sync_probe.workload_results (result_id, run_group, suite, workload, 
 (33, 30, 'user', 'mine', 'fast', '{"jit": "off"}', NULL, 1, 1, 5, 1, 10),
 (34, 30, 'user', 'mine', 'fast', NULL, 'jit=off', 1, 0.001, 5, 1, 10);
 SELECT results_eq(
-    $$SELECT combination, tps, ratio FROM sync_probe.workload_comparison WHERE suite = 'user'$$,
+    $$SELECT combination, tps, ratio FROM sync_probe.workload_comparison('user')$$,
     $$VALUES ('fast [clients 1, threads 1, rows 10]', 250::float8, 1::float8),
              ('fast [clients 5, threads 1, rows 10]', 500, 0.5),
              ('fast jit=off [clients 5, threads 1, rows 10]', 1, 250),
@@ -103,14 +101,14 @@ SELECT pg_temp.results(40, 'user',
     'a | x |  |  | 10 | 1 | 10', 'b | x |  |  | 10 | 100 | 10', 'c | x |  |  | 10 | 1 | 10',
     'a | y |  |  | 10 | 2 | 10', 'c | y |  |  | 10 | 2 | 10');
 SELECT results_eq(
-    $$SELECT combination, iterations, seconds, ratio FROM sync_probe.workload_comparison
-      WHERE suite = 'user' AND operation = 'TOTALS'$$,
+    $$SELECT combination, iterations, seconds, ratio FROM sync_probe.workload_comparison('user')
+      WHERE operation = 'TOTALS'$$,
     $$VALUES ('x', 20::bigint, 2::float8, 1::float8), ('y', 20, 4, 2)$$,
     'an operation that one of them did not run is in no total');
 
 -- one operation alone
 DELETE FROM sync_probe.workload_results WHERE run_group > 1;
-SELECT is((SELECT count(*) FROM sync_probe.workload_comparison), 1::bigint,
+SELECT is((SELECT count(*) FROM sync_probe.workload_comparison('sql_bench')), 1::bigint,
           'no totals of one operation');
 
 \ir include/end.sql

@@ -208,6 +208,8 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 	disk.failed_home = home;
 	disk.failed_record = disk.nrecords - 1;
 	disk.now += disk.fault_cost;
+	disk.counters.busy_ms += (uint64_t) (disk.fault_cost / SP_NS_PER_MS);
+	disk.counters.request_ms = disk.counters.busy_ms;
 	return disk.fail_errno;
 }
 

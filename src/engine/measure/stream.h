@@ -28,9 +28,8 @@ typedef struct sp_second
 	int64_t		bytes;
 	int64_t		busy_ns;		/* in operations */
 	int64_t		slowest_ns;
-	int64_t		slowest_begin_ns;
 	sp_evidence_rates device;	/* what it did in all of the second; NAN if unknown */
-	sp_evidence_rates slowest_device;	/* and around the slowest flush */
+	double		slowest_utilization;	/* of the device around the slowest flush; or NAN */
 } sp_second;
 
 /* The data of the suite stream. */

@@ -211,13 +211,12 @@ stream_operation(sp_probe *probe, int c, sp_second *second, sp_counter_reading *
 	if (second->ops > 1 && elapsed <= second->slowest_ns)
 		return true;
 	second->slowest_ns = elapsed;
-	second->slowest_begin_ns = sp_now_ns(probe) - probe->started_ns - elapsed;
 	if (elapsed >= SLOW_FLUSH_NS)
 	{
 		sp_counter_reading after;
 
 		sp_begin_reading(probe, &after);
-		second->slowest_device = device_between(before, &after);
+		second->slowest_utilization = device_between(before, &after).utilization;
 		*before = after;
 	}
 	return true;
@@ -230,7 +229,6 @@ stream_operation(sp_probe *probe, int c, sp_second *second, sp_counter_reading *
 static void
 stream_second(sp_probe *probe, int c, int64_t length, int64_t limit)
 {
-	const sp_evidence_rates unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 	sp_stream  *stream = probe->data;
 	sp_second  *second = &stream->seconds[stream->n];
 	sp_result  *result = &probe->results[c];
@@ -240,7 +238,7 @@ stream_second(sp_probe *probe, int c, int64_t length, int64_t limit)
 	sp_counter_reading end;
 
 	*second = (sp_second) {
-		.test_case = c, .begin_ns = begin_ns - probe->started_ns, .slowest_device = unknown
+		.test_case = c, .begin_ns = begin_ns - probe->started_ns, .slowest_utilization = NAN
 	};
 	sp_begin_reading(probe, &begin);
 	before = end = begin;
