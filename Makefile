@@ -77,8 +77,11 @@ ifneq ($(PGXS),)
 include $(PGXS)
 endif
 
+# Indented by tabs: blanks would be a tenth of the text, which CREATE EXTENSION copies a dozen
+# times.
+TAB := $(shell printf '\t')
 $(JOINED_SQL): $(SQL_SOURCES) Makefile
-	cat $(filter %.sql,$^) > $@
+	sed -e :next -e 's/^\($(TAB)*\)    /\1$(TAB)/' -e 't next' $(filter %.sql,$^) > $@
 
 # At a release: keeps its install script, which never changes from then on.  This fails if
 # another script is kept under its name.

@@ -30,23 +30,6 @@ CREATE TYPE sync_probe_internal.mark AS (
     words text);
 
 --
--- What the query of a section returns, one row for each of its figures; it may leave columns out.
--- kind: intervals, bars or lines.  marks: an array of rows of type mark.  All plots have one axis,
--- in that unit; with a null unit each has its own.  Unit "times": ratios to the row that is
--- current.  key: pairs of colour and shape, and their meaning.  cells: the rows of the table below.
--- html: the whole content, in place of a figure.
---
-CREATE TYPE sync_probe_internal.figure AS (
-    kind text,
-    heading text,
-    unit text,
-    marks sync_probe_internal.mark[],
-    key text[],
-    caption text,
-    cells json,
-    html text);
-
---
 -- An axis: its ends, whether it is logarithmic, its ticks, and its unit.
 --
 CREATE TYPE sync_probe_internal.axis AS (
@@ -317,17 +300,24 @@ $$;
 -- A figure of a section with that title: heading, key to its shapes, plots, caption, and a table.
 -- What a plot shows is read aloud from its marks.  Null if nothing can be drawn.
 --
-CREATE FUNCTION sync_probe_internal.html_figure(
-    id text,
-    section text,
-    figure sync_probe_internal.figure)
+-- figure: a row of the section's query, which may leave members out.  kind: intervals, bars or
+-- lines.  marks: an array of rows of type mark.  All plots have one axis, in that unit; with a null
+-- unit each has its own.  Unit "times": ratios to the row that is current.  key: pairs of colour
+-- and shape, and their meaning.  cells: the rows of the table below.  html: the whole content, in
+-- place of a figure.
+--
+CREATE FUNCTION sync_probe_internal.html_figure(id text, section text, figure json)
 RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-WITH panel AS (
+WITH figure AS (
+    SELECT * FROM json_to_record(html_figure.figure) AS f (
+        kind text, heading text, unit text, marks sync_probe_internal.mark[], key text[],
+        caption text, cells json, html text)
+), panel AS (
     SELECT m.panel AS title, row_number() OVER (ORDER BY min(i)) AS n,
-           array_agg(figure.marks[i] ORDER BY i) AS marks,
+           array_agg(f.marks[i] ORDER BY i) AS marks,
            min(least(m.number, m.low)) FILTER (WHERE b.counts) AS low,
            max(greatest(m.number, m.high)) FILTER (WHERE b.counts) AS high,
            string_agg(concat_ws(' ', left(m.name, 60),
@@ -335,50 +325,50 @@ WITH panel AS (
                                 '(' || sync_probe_internal.html_short(m.low) || ' to '
                                     || sync_probe_internal.html_short(m.high) || ')'),
                       '; ' ORDER BY i) FILTER (WHERE i <= 60) AS words
-    FROM generate_subscripts(figure.marks, 1) AS i, LATERAL (SELECT (figure.marks[i]).*) AS m,
+    FROM figure AS f, generate_subscripts(f.marks, 1) AS i, LATERAL (SELECT (f.marks[i]).*) AS m,
          LATERAL (SELECT greatest(m.number, m.high) < 1e12 AND least(m.number, m.low) > CASE
-                             figure.kind WHEN 'bars' THEN '-Infinity' ELSE 0::float8 END)
+                             f.kind WHEN 'bars' THEN '-Infinity' ELSE 0::float8 END)
              AS b (counts)
     GROUP BY m.panel
 ), drawn AS (
-    SELECT p.*, sync_probe_internal.html_axis(min(p.low) OVER g, max(p.high) OVER g, figure.unit,
-                                              figure.kind <> 'bars') AS axis
-    FROM panel AS p
-    WINDOW g AS (PARTITION BY CASE WHEN figure.unit IS NULL THEN p.n END)
+    SELECT p.*, f.kind, f.heading,
+           sync_probe_internal.html_axis(min(p.low) OVER g, max(p.high) OVER g, f.unit,
+                                         f.kind <> 'bars') AS axis
+    FROM figure AS f, panel AS p
+    WINDOW g AS (PARTITION BY CASE WHEN f.unit IS NULL THEN p.n END)
 ), plot AS (
     SELECT string_agg(concat(
                '<div>', '<p class=panel>' || sync_probe_internal.html_escape(d.title) || '</p>',
                format('<svg class=plot role=img aria-labelledby="%1$s-t %1$s-d" height=%2$s>'
                       '<title id=%1$s-t>%3$s</title><desc id=%1$s-d>%4$s</desc>%5$s</svg>',
                       id || '-' || d.n, k.plot[1],
-                      sync_probe_internal.html_prose(concat_ws(', ', section, figure.heading,
-                                                               d.title)),
+                      sync_probe_internal.html_prose(concat_ws(', ', section, d.heading, d.title)),
                       coalesce(sync_probe_internal.html_prose(d.words), 'nothing'), k.plot[2]),
                E'</div>\n'), '' ORDER BY d.n) AS html
     FROM drawn AS d,
-         LATERAL (SELECT CASE figure.kind
+         LATERAL (SELECT CASE d.kind
              WHEN 'intervals' THEN sync_probe_internal.html_intervals(d.marks, d.axis)
              WHEN 'bars' THEN sync_probe_internal.html_bars(d.marks, d.axis)
              WHEN 'lines' THEN sync_probe_internal.html_lines(d.marks, d.axis) END) AS k (plot)
     WHERE (d.axis).low IS NOT NULL
 )
-SELECT coalesce(figure.html, concat(
-    '<figure><h3>' || sync_probe_internal.html_prose(figure.heading) || '</h3>', '<p class=key>',
+SELECT coalesce(f.html, concat(
+    '<figure><h3>' || sync_probe_internal.html_prose(f.heading) || '</h3>', '<p class=key>',
     (SELECT string_agg(format('<span><svg aria-hidden=true class=%s>%s</svg> %s</span>',
-                split_part(figure.key[i], ' ', 1), CASE split_part(figure.key[i], ' ', 2)
+                split_part(f.key[i], ' ', 1), CASE split_part(f.key[i], ' ', 2)
                     WHEN 'dot' THEN '<circle class=f cx=50% cy=6 r=4.5 />'
                     WHEN 'ring' THEN '<circle class=h cx=50% cy=6 r=4 />'
                     WHEN 'cross' THEN '<use href=#cross class=xm x=50% y=6 />'
                     WHEN 'box' THEN '<rect class=f width=100% y=1 height=10 />'
                     WHEN 'frame' THEN '<rect class=h width=100% y=1 height=10 />'
                     WHEN 'band' THEN '<rect class=band width=100% height=12 />' END,
-                sync_probe_internal.html_prose(figure.key[i + 1])), '' ORDER BY i)
-     FROM generate_series(1, cardinality(figure.key), 2) AS i),
-    '</p>', format('<div class="panels %s">', figure.kind), p.html, '</div>',
-    '<figcaption>' || sync_probe_internal.html_prose(figure.caption) || '</figcaption>',
+                sync_probe_internal.html_prose(f.key[i + 1])), '' ORDER BY i)
+     FROM generate_series(1, cardinality(f.key), 2) AS i),
+    '</p>', format('<div class="panels %s">', f.kind), p.html, '</div>',
+    '<figcaption>' || sync_probe_internal.html_prose(f.caption) || '</figcaption>',
     '<details class=ft><summary>Show as a table</summary>',
-    sync_probe_internal.html_table(concat_ws(', ', section, figure.heading), figure.cells),
+    sync_probe_internal.html_table(concat_ws(', ', section, f.heading), f.cells),
     E'</details></figure>\n'))
-FROM plot AS p
-WHERE coalesce(figure.html, p.html) IS NOT NULL
+FROM figure AS f, plot AS p
+WHERE coalesce(f.html, p.html) IS NOT NULL
 $$;

@@ -164,9 +164,8 @@ BEGIN
     title := sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120);
     FOR section IN SELECT * FROM sync_probe_internal.report_sections() AS s ORDER BY s.place LOOP
         EXECUTE format($q$
-            SELECT string_agg(sync_probe_internal.html_figure(%1$L || f.n, %2$L,
-                       json_populate_record(NULL::sync_probe_internal.figure, f.figure)),
-                   '' ORDER BY f.n)
+            SELECT string_agg(sync_probe_internal.html_figure(%1$L || f.n, %2$L, f.figure),
+                              '' ORDER BY f.n)
             FROM (SELECT row_to_json(f) AS figure, row_number() OVER () AS n
                   FROM unnest(ARRAY[$1]) AS data, LATERAL (%3$s) AS f) AS f$q$,
             section.id || '-', section.title, section.query) INTO body USING data;

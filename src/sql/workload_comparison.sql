@@ -73,8 +73,8 @@ ORDER BY l.is_total DESC, l.operation, c.place
 $$;
 
 COMMENT ON FUNCTION sync_probe.workload_comparison IS
-  'The newest statement that ran workloads of a suite, as psql''s \crosstabview takes it: seconds of '
-  'one run (if repeated, the mean), and ratio, the time of a transaction relative to the first '
+  'The newest statement that ran workloads of a suite, as psql''s \crosstabview takes it: seconds '
+  'of one run (if repeated, the mean), and ratio, the time of a transaction relative to the first '
   'combination of tablespace, settings and label (2: twice as long). Requires SELECT on '
   'workload_results';
 
@@ -112,7 +112,7 @@ BEGIN
     IF NOT has_table_privilege('sync_probe.workloads', 'SELECT') THEN
         RAISE EXCEPTION 'permission denied to run sql_bench'
             USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'It reads sync_probe.workloads; workload_comparison() shows the results.',
+                  DETAIL = 'It reads sync_probe.workloads; workload_comparison() shows results.',
                   HINT = format('GRANT pg_monitor TO %I;', current_user);
     END IF;
     IF NOT has_function_privilege('sync_probe.run_workload'::regproc, 'EXECUTE') THEN
