@@ -52,6 +52,9 @@ SHLIB_LINK = -lm
 
 REGRESS = setup arguments locations shapes recording privileges workloads \
 	sql_bench import stream_suite history report_html teardown
+# not without them, as for the Perl tests alone
+ISOLATION := $(if $(REGRESS),sessions)
+ISOLATION_OPTS = --load-extension=$(EXTENSION)
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
 # also beside flags that were given: where the tests find what they share

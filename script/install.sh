@@ -48,6 +48,8 @@ packages() {
 		monitoring prometheus-sql-exporter command -v prometheus-sql-exporter
 		backups pgbackrest command -v pgbackrest
 		backups barman command -v barman
+		analysis cppcheck command -v cppcheck
+		analysis clang-tools command -v scan-build
 	EOF
 }
 
@@ -61,7 +63,7 @@ find_missing() {
 		$command >/dev/null 2>&1 </dev/null && continue
 		case $(id -u):$1:$kind in
 			*:all | *:test:test | *:full:test) missing+=("$package") ;;
-			0:test:backups) ;;
+			0:test:backups | 0:test:analysis) ;;
 			0:test:* | 0:full:* | 0:bench:disks) optional+=("$package") ;;
 		esac
 	done < <(packages 2>/dev/null)

@@ -58,18 +58,10 @@ SELECT refused('SELECT FROM sync_probe.%s', $$
 compare('{1}')
 history()
 export_json('{1}')
-import_json('{}')
 $$);
-
-\echo -- EXECUTE is enough to import
-RESET ROLE;
-GRANT EXECUTE ON FUNCTION sync_probe.import_json TO regress_sync_probe_reader;
-SET ROLE regress_sync_probe_reader;
-SELECT count(*) FROM sync_probe.import_json(:'document');
 
 \echo -- SELECT is enough to read tables alone
 RESET ROLE;
-REVOKE ALL ON FUNCTION sync_probe.import_json FROM regress_sync_probe_reader;
 GRANT SELECT ON sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples
     TO regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;

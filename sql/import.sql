@@ -1,6 +1,6 @@
 \set ECHO none
 --
--- import_pg_test_fsync(): arguments, errors, privileges.  test/tap/import.sql has the reports of
+-- import_pg_test_fsync(): arguments, errors.  test/tap/import.sql has the reports of
 -- all versions.
 --
 \a \pset footer off
@@ -28,21 +28,7 @@ BEGIN READ ONLY;
 SELECT FROM sync_probe.import_pg_test_fsync(:'one' || 'fsync 519.180 ops/sec');
 ROLLBACK;
 
-\echo -- who may import needs no privileges on the tables
-CREATE ROLE regress_sync_probe_importer;
-GRANT USAGE ON SCHEMA sync_probe TO regress_sync_probe_importer;
-SET ROLE regress_sync_probe_importer;
-SELECT FROM sync_probe.import_pg_test_fsync(:'one' || 'fsync 519.180 ops/sec');
-RESET ROLE;
-GRANT EXECUTE ON FUNCTION sync_probe.import_pg_test_fsync(text, text)
-    TO regress_sync_probe_importer;
-SET ROLE regress_sync_probe_importer;
 SELECT test_cases FROM sync_probe.import_pg_test_fsync(:'one' || 'fsync 519.180 ops/sec', 'mine');
-RESET ROLE;
-REVOKE ALL ON FUNCTION sync_probe.import_pg_test_fsync(text, text) FROM regress_sync_probe_importer;
-REVOKE ALL ON SCHEMA sync_probe FROM regress_sync_probe_importer;
-DROP ROLE regress_sync_probe_importer;
-
 SELECT r.label, r.suite, m.ordinal, m.test, m.method, m.status, m.direct_io, m.write_size,
        m.ops_per_sec, m.mean_us
 FROM sync_probe.runs AS r JOIN sync_probe.measurements AS m USING (run_id)

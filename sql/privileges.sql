@@ -1,55 +1,199 @@
 \set ECHO none
 --
--- Who may probe, who may look.
+-- The table of privileges: what each object allows to each role, asked of the catalog and tried.
+-- The expected output has every object, so that a new one, or another privilege, fails.
 --
 \a \pset footer off
-SET client_min_messages = warning;
+SET client_min_messages = error;
 \set SHOW_CONTEXT never
 CREATE ROLE regress_sync_probe_nobody;
 CREATE ROLE regress_sync_probe_monitor IN ROLE pg_monitor;
+CREATE ROLE regress_sync_probe_granted;
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA sync_probe TO regress_sync_probe_granted;
+CREATE ROLE regress_sync_probe_writer IN ROLE pg_read_all_data, pg_write_all_data;
+-- predefined roles of later servers
+SELECT format('GRANT %I TO regress_sync_probe_writer', rolname) FROM pg_roles
+WHERE rolname IN ('pg_maintain', 'pg_create_subscription') \gexec
+CREATE ROLE regress_sync_probe_owner;
+ALTER DATABASE :"DBNAME" OWNER TO regress_sync_probe_owner;
+-- the trigger that guards the table wants a row
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('regress', 'SELECT 1');
+
+CREATE TEMP TABLE role AS
+SELECT 'regress_sync_probe_' || r.name AS name, r.n
+FROM unnest('{nobody,monitor,granted,writer,owner}'::text[]) WITH ORDINALITY AS r (name, n);
+INSERT INTO role VALUES (current_user, 6);
+
+-- Arguments that are not all null: else the call would take long, or fail before a privilege is
+-- looked at.
+CREATE TEMP TABLE argument (function name, list text);
+INSERT INTO argument VALUES ('probe_all', $$'10 ms'$$), ('delete_history', $$'1 year'$$),
+    ('pgbench', $$label => repeat('x', 257)$$), ('expect', ''), ('history', ''),
+    ('report_html', ''), ('commit_waits', $$'100 ms'$$), ('device_lifetime', $$'pg_wal', 1, 1$$),
+    ('drop_leftovers', $$'{}'$$), ('fleet_rows', $$NULL::sync_probe.findings, NULL$$);
+
+-- A privilege on each object, with its letter, and a statement that needs it, if there is one.
+CREATE TEMP VIEW privilege AS
+SELECT CASE p.prokind WHEN 'p' THEN 'procedures' ELSE 'functions' END
+           || CASE WHEN p.prosecdef THEN ', as their owner,' ELSE '' END AS kind,
+       p.oid, p.pronamespace::regnamespace AS schema, p.proname AS object, 'X' AS letter,
+       format('has_function_privilege($1, %s::oid, ''EXECUTE'')', p.oid) AS has,
+       format('%s %s.%I(%s)', CASE p.prokind WHEN 'p' THEN 'CALL' ELSE 'SELECT FROM' END,
+              p.pronamespace::regnamespace, p.proname,
+              coalesce((SELECT a.list FROM argument AS a WHERE a.function = p.proname),
+                       (SELECT string_agg('NULL::' || format_type(t, NULL), ', ' ORDER BY n)
+                        FROM unnest(p.proargtypes) WITH ORDINALITY AS t (t, n)))) AS statement
+FROM pg_proc AS p
+WHERE p.prorettype <> 'trigger'::regtype
+UNION ALL
+SELECT 'trigger functions' || CASE WHEN p.prosecdef THEN ', as their owner,' ELSE '' END, p.oid,
+       p.pronamespace::regnamespace, p.proname, 'X',
+       format('has_function_privilege($1, %s::oid, ''EXECUTE'')', p.oid), NULL
+FROM pg_proc AS p
+WHERE p.prorettype = 'trigger'::regtype
+UNION ALL
+SELECT CASE c.relkind WHEN 'r' THEN 'tables' ELSE 'views' END, c.oid,
+       c.relnamespace::regnamespace, c.relname, v.letter,
+       format('has_table_privilege($1, %s::oid, %L)', c.oid, v.privilege),
+       CASE WHEN c.relkind = 'r' OR v.letter = 'R' OR c.relhastriggers
+            THEN format(v.statement, c.oid::regclass, (SELECT a.attname FROM pg_attribute AS a
+                                                       WHERE (a.attrelid, a.attnum) = (c.oid, 1)))
+            END
+FROM pg_class AS c,
+     (VALUES ('R', 'SELECT', 'SELECT count(t::text) FROM %s AS t'),
+             ('A', 'INSERT', 'INSERT INTO %s DEFAULT VALUES'),
+             ('W', 'UPDATE', 'UPDATE %s SET %I = NULL'), ('D', 'DELETE', 'DELETE FROM %s'),
+             ('T', 'TRUNCATE', 'TRUNCATE %s'), ('G', 'TRIGGER', 'CREATE TRIGGER t AFTER TRUNCATE'
+                 ' ON %s EXECUTE FUNCTION sync_probe_internal.write_workload()')
+     ) AS v (letter, privilege, statement)
+WHERE c.relkind IN ('r', 'v') AND (c.relkind = 'r' OR v.letter NOT IN ('T', 'G'))
+UNION ALL
+SELECT 'sequences', c.oid, c.relnamespace::regnamespace, c.relname, v.letter,
+       format('has_sequence_privilege($1, %s::oid, %L)', c.oid, v.privilege),
+       format(v.statement, c.oid::regclass)
+FROM pg_class AS c, (VALUES ('U', 'USAGE, UPDATE', 'SELECT nextval(%L)'),
+                            ('W', 'UPDATE', 'SELECT setval(%L, 7)'))
+     AS v (letter, privilege, statement)
+WHERE c.relkind = 'S';
+
+-- "-" without the privilege, else its letter: a small one if the statement needs another one, too;
+-- "!" if it does not need this one.
+CREATE FUNCTION pg_temp.cell(role text, letter text, has text, statement text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    held boolean;
+    refused boolean := false;
+BEGIN
+    EXECUTE 'SELECT ' || has INTO held USING role;
+    IF statement <> '' THEN
+        BEGIN
+            EXECUTE format('SET LOCAL ROLE %I', role);
+            EXECUTE statement;
+            RAISE SQLSTATE 'RB000';
+        EXCEPTION WHEN insufficient_privilege THEN
+            refused := true;
+        WHEN OTHERS THEN -- nothing stays of it; without dblink two views have an error
+            IF letter = 'R' AND SQLSTATE NOT IN ('RB000', '55000') THEN
+                RETURN SQLSTATE;
+            END IF;
+        END;
+    END IF;
+    RETURN CASE WHEN held AND refused THEN lower(letter) WHEN held THEN letter
+                WHEN refused OR statement IS NULL THEN '-' ELSE '!' END;
+END
+$$;
+
+\echo R SELECT, A INSERT, W UPDATE, D DELETE, T TRUNCATE, G TRIGGER, U nextval, X EXECUTE
+\echo PUBLIC, pg_monitor, EXECUTE granted, pg_write_all_data, database owner, superuser
+WITH may AS (
+    SELECT p.kind, p.schema, p.object, p.oid, r.n,
+           string_agg(pg_temp.cell(r.name, p.letter, p.has, p.statement), ''
+                      ORDER BY strpos('RAWDTGUX', p.letter)) AS letters
+    FROM privilege AS p, role AS r
+    WHERE p.schema::text ~ '^sync_probe'
+    GROUP BY p.kind, p.schema, p.object, p.oid, r.n
+), line AS (
+    SELECT m.kind, m.schema, m.object,
+           string_agg(coalesce(nullif(replace(m.letters, '-', ''), ''), '-'), ' ' ORDER BY m.n)
+               AS cells
+    FROM may AS m
+    GROUP BY m.kind, m.schema, m.object, m.oid
+)
+SELECT format(E'%s  %s of %s:\n', l.cells, l.kind, l.schema)
+       || rtrim(regexp_replace(string_agg(l.object, ' ' ORDER BY l.object COLLATE "C"),
+                               '(.{1,90})( |$)', E'    \\1\n', 'g'), E'\n') AS "table"
+FROM line AS l
+GROUP BY l.cells, l.kind, l.schema
+ORDER BY l.schema::text COLLATE "C", l.kind, l.cells COLLATE "C";
+
+\echo -- default privileges change nothing of it
+SELECT $$
+    SELECT (SELECT count(*) FROM pg_proc AS p
+            WHERE p.pronamespace = ANY (n) AND has_function_privilege(r, p.oid, 'EXECUTE'))
+               AS functions,
+           (SELECT count(*) FROM pg_class AS c
+            WHERE c.relnamespace = ANY (n) AND CASE c.relkind
+                WHEN 'S' THEN has_sequence_privilege(r, c.oid, 'SELECT, UPDATE, USAGE')
+                ELSE has_table_privilege(r, c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')
+                     OR has_table_privilege(r, c.oid, 'TRIGGER, REFERENCES') END) AS relations,
+           (SELECT count(*) FROM unnest(n) AS s WHERE has_schema_privilege(r, s, 'CREATE'))
+               AS schemas,
+           (SELECT count(*) FROM pg_default_acl AS d WHERE d.defaclnamespace = ANY (n)) AS defaults
+    FROM CAST('{sync_probe,sync_probe_internal}' AS regnamespace[]) AS n,
+         CAST('regress_sync_probe_nobody' AS name) AS r
+$$ AS count, current_database() AS here \gset
+:count \gset
+CREATE DATABASE regress_sync_probe_defaults;
+\c regress_sync_probe_defaults
+SET client_min_messages = warning;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC, regress_sync_probe_nobody;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO PUBLIC, regress_sync_probe_nobody;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON ROUTINES TO regress_sync_probe_nobody;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC, regress_sync_probe_nobody;
+ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON ROUTINES FROM PUBLIC;
+CREATE EXTENSION pg_sync_probe;
+SELECT functions = :functions AS "the same functions", relations, schemas, defaults
+FROM (:count) AS c;
+
+\echo -- nor does EXECUTE on what runs as the owner make a superuser
+GRANT EXECUTE ON ALL ROUTINES IN SCHEMA sync_probe_internal TO regress_sync_probe_owner;
+ALTER DATABASE regress_sync_probe_defaults OWNER TO regress_sync_probe_owner;
+SET ROLE regress_sync_probe_owner;
+CREATE TABLE public.mine (run_id bigint);
+INSERT INTO mine VALUES (1);
+CREATE TRIGGER deletes AFTER TRUNCATE ON mine EXECUTE FUNCTION sync_probe_internal.delete_rows(
+    '', 'sync_probe.runs; ALTER ROLE regress_sync_probe_owner SUPERUSER');
+CREATE TRIGGER renumbers AFTER UPDATE ON mine
+    FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.renumber_run();
+\set VERBOSITY sqlstate
+TRUNCATE mine;
+UPDATE mine SET run_id = 2;
+\set VERBOSITY default
+\c :here
+SET client_min_messages = warning;
+LOAD 'pg_sync_probe';
+DROP DATABASE regress_sync_probe_defaults;
+DELETE FROM sync_probe.workloads WHERE NOT builtin;
+ALTER DATABASE :"DBNAME" OWNER TO CURRENT_USER;
+\set SHOW_CONTEXT never
+
+\echo -- settings
+SET ROLE regress_sync_probe_nobody;
+SELECT refused('SET pg_sync_probe.%s', $$
+max_duration = '1 day'
+reserve_percent = 0
+max_stream_write = '1TB'
+zfs_directory = '/tmp'
+margin = 0.1
+$$);
+SET ROLE regress_sync_probe_monitor;
+SELECT FROM sync_probe.expect(duration => '10 ms'); -- it probes
+RESET ROLE;
+
 CREATE ROLE regress_sync_probe_prober;
 GRANT EXECUTE ON FUNCTION sync_probe.probe, sync_probe.power_test_result
     TO regress_sync_probe_prober;
 GRANT EXECUTE ON PROCEDURE sync_probe.power_test TO regress_sync_probe_prober;
-
-SELECT count(*) FROM sync_probe.running; -- loads the library, with its settings
-
-\echo -- nobody may do either
-SET ROLE regress_sync_probe_nobody;
-SELECT refused('%s', $$
-SELECT FROM sync_probe.probe(duration => '10 ms')
-SELECT FROM sync_probe.probe_all()
-SELECT sync_probe.cleanup()
-CALL sync_probe.power_test()
-SELECT sync_probe.power_test_result(1)
-SELECT FROM sync_probe.runs
-SELECT FROM sync_probe.recommendations
-SELECT FROM sync_probe_internal.probe_run('pg_wal', 'wal')
-SELECT FROM sync_probe_internal.examine_locations(NULL)
-SELECT sync_probe.device_lifetime('pg_wal', 1, 1)
-SET pg_sync_probe.max_duration = '1 day'
-SET pg_sync_probe.reserve_percent = 0
-SET pg_sync_probe.max_stream_write = '1TB'
-SET pg_sync_probe.zfs_directory = '/tmp'
-$$);
-SET pg_sync_probe.margin = 0.1;
-RESET pg_sync_probe.margin;
-RESET ROLE;
-
-\echo -- pg_monitor may look
-SET ROLE regress_sync_probe_monitor;
-SELECT (SELECT count(*) > 1 FROM sync_probe.locations) AS locations,
-       (SELECT count(*) FROM sync_probe.runs) AS runs,
-       (SELECT count(*) FROM sync_probe.runs AS r, sync_probe.latency_histogram(r.run_id)) AS buckets,
-       (SELECT count(*) FROM sync_probe.running) AS running;
-SELECT years, basis LIKE '%not probed yet' AS unknown
-FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000);
-SELECT refused('%s', $$
-SELECT FROM sync_probe.probe(duration => '10 ms')
-SELECT FROM sync_probe.expect(duration => '10 ms')
-INSERT INTO sync_probe.runs (suite) VALUES ('wal')
-$$);
-RESET ROLE;
 
 \echo -- probe_all() says which GRANT it lacks, and so do others
 GRANT EXECUTE ON FUNCTION sync_probe.probe_all, sync_probe.probe_fleet, sync_probe.collect_fleet
@@ -100,5 +244,6 @@ RESET ROLE;
 SELECT count(*), count(storage -> 'disks') FROM sync_probe.runs WHERE label = 'prober';
 DELETE FROM sync_probe.runs;
 
-DROP OWNED BY regress_sync_probe_prober;
-DROP ROLE regress_sync_probe_nobody, regress_sync_probe_monitor, regress_sync_probe_prober;
+DROP OWNED BY regress_sync_probe_prober, regress_sync_probe_granted;
+DROP ROLE regress_sync_probe_nobody, regress_sync_probe_monitor, regress_sync_probe_prober,
+    regress_sync_probe_granted, regress_sync_probe_writer, regress_sync_probe_owner;

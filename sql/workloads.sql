@@ -225,10 +225,6 @@ DELETE FROM sync_probe.workload_results;
 CREATE ROLE regress_sync_probe_runner;
 SET ROLE regress_sync_probe_runner;
 SELECT refused('%s', $$
-CALL sync_probe.run_workload()
-SELECT FROM sync_probe.workloads
-SELECT FROM sync_probe.workload_results
-SELECT FROM sync_probe.workload_comparison('upsert')
 SET pg_sync_probe.pgbench_directory = '/tmp'
 SET pg_sync_probe.pgbench_passfile = '/tmp/p'
 $$);

@@ -22,6 +22,9 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
@@ -42,10 +45,22 @@ static dsm_segment *segment;
 /* The extension, locked until the end of the transaction. */
 static LOCKTAG extension_tag;
 
-static void
-set_tag(LOCKTAG *tag, uint32 handle, uint16 kind)
+static LockAcquireResult
+acquire(uint32 handle, uint16 kind, bool wait)
 {
-	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, TAG_MAGIC, handle, kind);
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, TAG_MAGIC, handle, kind);
+	return LockAcquire(&tag, ExclusiveLock, false, !wait);
+}
+
+static void
+release(uint32 handle, uint16 kind)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, TAG_MAGIC, handle, kind);
+	LockRelease(&tag, ExclusiveLock, false);
 }
 
 /* Read the progress that a backend has published, if it still exists. */
@@ -158,12 +173,30 @@ lock_extension(void)
 		complain_about_drop();
 }
 
-/* Throw an error if DROP EXTENSION waits for this run. */
+/*
+ * Throw an error if DROP EXTENSION waits for this run.  The server checks privileges after it has
+ * the lock: that of who may not drop the extension waits, too.
+ */
 void
 sp_yield_to_drop(void)
 {
-	if (LockHasWaiters(&extension_tag, AccessShareLock, false))
-		complain_about_drop();
+	LockData   *locks;
+
+	if (!LockHasWaiters(&extension_tag, AccessShareLock, false))
+		return;
+	locks = GetLockStatusData();
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		const LockInstanceData *lock = &locks->locks[i];
+		PGPROC	   *waits = lock->waitLockMode == NoLock ||
+			memcmp(&lock->locktag, &extension_tag, sizeof(LOCKTAG)) != 0 ? NULL :
+			BackendPidGetProc(lock->pid);
+
+		if (waits && is_member_of_role(waits->roleId, sp_history_owner()))
+			complain_about_drop();
+	}
+	pfree(locks->locks);
+	pfree(locks);
 }
 
 /*
@@ -173,12 +206,10 @@ sp_yield_to_drop(void)
 sp_progress *
 sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_us)
 {
-	LOCKTAG		tag;
 	sp_progress *progress;
 
 	/* this backend may hold it: a trigger on the history may probe, for example */
-	set_tag(&tag, 0, TAG_MUTEX);
-	if (LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_OK)
+	if (acquire(0, TAG_MUTEX, false) != LOCKACQUIRE_OK)
 		complain_about_holder();
 	lock_extension();
 
@@ -192,8 +223,7 @@ sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_
 	progress->started_at = GetCurrentTimestamp();
 	progress->duration_us = duration_us;
 
-	set_tag(&tag, dsm_segment_handle(segment), TAG_PROGRESS);
-	(void) LockAcquire(&tag, ExclusiveLock, false, true);
+	(void) acquire(dsm_segment_handle(segment), TAG_PROGRESS, false);
 	return progress;
 }
 
@@ -212,14 +242,10 @@ sp_progress_set_phase(const char *phase)
 void
 sp_cluster_lock_release(void)
 {
-	LOCKTAG		tag;
-
-	set_tag(&tag, dsm_segment_handle(segment), TAG_PROGRESS);
-	LockRelease(&tag, ExclusiveLock, false);
+	release(dsm_segment_handle(segment), TAG_PROGRESS);
 	dsm_detach(segment);
 	segment = NULL;
-	set_tag(&tag, 0, TAG_MUTEX);
-	LockRelease(&tag, ExclusiveLock, false);
+	release(0, TAG_MUTEX);
 }
 
 /* ---------------------------------------------- the setting that a trial changes */
@@ -232,19 +258,13 @@ sp_cluster_lock_release(void)
 bool
 sp_trial_lock(bool wait)
 {
-	LOCKTAG		tag;
-
-	set_tag(&tag, 0, TAG_TRIAL);
-	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
+	return acquire(0, TAG_TRIAL, wait) != LOCKACQUIRE_NOT_AVAIL;
 }
 
 void
 sp_trial_unlock(void)
 {
-	LOCKTAG		tag;
-
-	set_tag(&tag, 0, TAG_TRIAL);
-	LockRelease(&tag, ExclusiveLock, false);
+	release(0, TAG_TRIAL);
 }
 
 /* ------------------------------------------------------------ sync_probe.running */

@@ -148,6 +148,7 @@ extern Datum sp_jsonb_datum(StringInfo json);
 #define SP_AS_OWNER		true
 
 extern bool sp_record_possible(void);
+extern Oid sp_history_owner(void);
 extern bool sp_record_or_tell(void);
 extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values,
 						   const char *nulls, bool as_owner);

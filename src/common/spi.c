@@ -66,8 +66,8 @@ history_table(const char *table)
 }
 
 /* The owner of the history, which records runs. */
-static Oid
-history_owner(void)
+Oid
+sp_history_owner(void)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(history_table("runs")));
 	Oid			owner;
@@ -106,7 +106,7 @@ sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char
 
 	GetUserIdAndSecContext(&user, &context);
 	if (as_owner)
-		SetUserIdAndSecContext(history_owner(), context | SECURITY_LOCAL_USERID_CHANGE |
+		SetUserIdAndSecContext(sp_history_owner(), context | SECURITY_LOCAL_USERID_CHANGE |
 							   SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS);
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);

@@ -110,8 +110,8 @@ SELECT nullif(concat_ws('; ',
     -- other tests flush back to back
     CASE WHEN (measured.test = 'paced' OR run.suite = 'commit')
               AND (num_nulls(run.flush_interval, first_run.flush_interval) = 1
-                   OR run.flush_interval > first_run.flush_interval * 2
-                   OR run.flush_interval * 2 < first_run.flush_interval)
+                   OR run.flush_interval / 2 > first_run.flush_interval
+                   OR run.flush_interval < first_run.flush_interval / 2)
          THEN format('flush interval %s, not %s',
                      coalesce(sync_probe_internal.milliseconds(run.flush_interval), 'none'),
                      coalesce(sync_probe_internal.milliseconds(first_run.flush_interval),

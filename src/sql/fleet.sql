@@ -97,10 +97,15 @@ BEGIN
         RAISE EXCEPTION '%', error USING ERRCODE = 'invalid_parameter_value',
             HINT = 'Pass a query, parallel from 1 to 64, and a time_limit from 1 ms to 1 day.';
     END IF;
-    SELECT array_agg(s.srvname ORDER BY s.srvname), array_agg(c.ms ORDER BY s.srvname)
-    INTO nodes, connect_ms
+    -- A superuser needs no password.  Who owns a server could map him to a superuser of this cluster,
+    -- and have the query read a view that calls what he likes.
+    SELECT array_agg(s.srvname ORDER BY s.srvname), array_agg(c.ms ORDER BY s.srvname),
+           (array_agg(s.srvname) FILTER (WHERE o.rolsuper < u.rolsuper))[1]
+    INTO nodes, connect_ms, server
     FROM pg_foreign_server AS s
     JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
+    JOIN pg_roles AS o ON o.oid = s.srvowner
+    JOIN pg_roles AS u ON u.rolname = current_user
     CROSS JOIN LATERAL (
         SELECT ceil(1000 * least(extract(epoch FROM time_limit),
                                  coalesce(min(o.option_value::numeric), 10)))
@@ -108,10 +113,15 @@ BEGIN
         WHERE o.option_name = 'connect_timeout' AND o.option_value ~ '^0*[1-9][0-9]*$') AS c (ms)
     WHERE w.fdwname IN ('postgres_fdw', 'dblink_fdw')
       AND CASE WHEN servers IS NOT NULL THEN s.srvname = ANY (servers)
-               ELSE has_server_privilege(s.oid, 'USAGE')
+               ELSE has_server_privilege(s.oid, 'USAGE') AND o.rolsuper >= u.rolsuper
                     AND EXISTS (SELECT FROM pg_user_mappings AS m
-                                WHERE m.srvid = s.oid
-                                  AND m.umuser IN (0, current_user::regrole)) END;
+                                WHERE m.srvid = s.oid AND m.umuser IN (0, u.oid)) END;
+    IF server <> '' THEN
+        RAISE insufficient_privilege USING
+            MESSAGE = format('the owner of server "%s" is no superuser, but you are', server),
+            DETAIL = 'Where it leads, and as whom, is up to its owner.',
+            HINT = format('ALTER SERVER %I OWNER TO %I;', server, current_user);
+    END IF;
     server := (SELECT g FROM unnest(servers) AS g WHERE (g = ANY (nodes)) IS NOT TRUE LIMIT 1);
     IF server <> '' THEN
         RAISE undefined_object USING

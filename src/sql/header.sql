@@ -52,3 +52,7 @@ COMMENT ON SCHEMA sync_probe_internal IS
   'Internals of schema sync_probe: not for direct use, may change in any version';
 
 GRANT USAGE ON SCHEMA sync_probe, sync_probe_internal TO PUBLIC;
+
+-- Default privileges may have revoked it, as guides to security advise; footer.sql takes it back.
+ALTER DEFAULT PRIVILEGES IN SCHEMA sync_probe, sync_probe_internal
+    GRANT EXECUTE ON ROUTINES TO PUBLIC;

@@ -46,8 +46,8 @@ FROM (VALUES
         CASE WHEN (before.flush_size::bigint - 1) / 8192 <> (run.flush_size::bigint - 1) / 8192
              THEN before.flush_size || ' bytes' END, run.flush_size || ' bytes', false),
     (11, 'flush interval',
-        CASE WHEN before.flush_interval > run.flush_interval * 2
-                  OR before.flush_interval * 2 < run.flush_interval
+        CASE WHEN before.flush_interval / 2 > run.flush_interval
+                  OR before.flush_interval < run.flush_interval / 2
              THEN sync_probe_internal.milliseconds(before.flush_interval) END,
         CASE WHEN before.flush_interval <> run.flush_interval
              THEN sync_probe_internal.milliseconds(run.flush_interval) END, false)

@@ -235,8 +235,8 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe_internal.samples', '');
 -- sync_probe_internal.delete_rows, renumber_run
 --
 -- What belongs to a run goes with it, or to its new number.  They run as the owner, as
--- actions of foreign keys do.  Nobody else can make triggers of them: on a table of his
--- own, the comparisons could call a function of his own as the owner.
+-- actions of foreign keys do.  On a table of his own, somebody who may execute them could give
+-- them arguments, or types whose comparisons call a function of his own.
 --
 -- Arguments of delete_rows: the columns that belong together, then the tables.
 --
@@ -246,6 +246,9 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
+    IF TG_TABLE_SCHEMA <> 'sync_probe' THEN
+        RAISE insufficient_privilege;
+    END IF;
     FOR i IN 1 .. TG_NARGS - 1 LOOP
         EXECUTE format('DELETE FROM %s', TG_ARGV[i])
                 || CASE TG_OP WHEN 'DELETE'
@@ -263,6 +266,9 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
+    IF TG_TABLE_SCHEMA <> 'sync_probe' THEN
+        RAISE insufficient_privilege;
+    END IF;
     UPDATE sync_probe.measurements SET run_id = new.run_id WHERE run_id = old.run_id;
     UPDATE sync_probe_internal.samples SET run_id = new.run_id WHERE run_id = old.run_id;
     UPDATE sync_probe.stream_seconds SET run_id = new.run_id WHERE run_id = old.run_id;

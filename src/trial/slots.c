@@ -111,17 +111,17 @@ count_old_statements(TimestampTz started)
 	return count;
 }
 
-/* Switch, and wait until processes that start have the value.  NULL: the old one. */
+/* Switch, and wait until processes that start have the value.  restore: give back the old one. */
 static void
-switch_to(sp_trial *trial, const char *value)
+switch_to(sp_trial *trial, int value, bool restore)
 {
 	const char *setting = trial->compared.setting.setting;
-	const char *expected = value ? value : trial->compared.setting.values[0].value;
+	const char *expected = trial->compared.setting.values[value].value;
 	sp_new_process shown;
 
-	sp_trial_change(trial, value);
+	sp_trial_change(trial, restore ? NULL : expected);
 	shown = sp_new_process_show(setting);
-	if (value)
+	if (!restore)
 		sp_auto_conf_check_unchanged(&trial->in_file);
 	if (strcmp(shown.value, expected) != 0)
 		ereport(ERROR,
@@ -141,7 +141,7 @@ sample_value(sp_trial *trial, int value, double settle_s, double seconds)
 	sp_check_client();
 	sp_yield_to_drop();
 	sp_check_circumstances("go on with the trial");
-	switch_to(trial, trial->compared.setting.values[value].value);
+	switch_to(trial, value, false);
 	MemoryContextSwitchTo(context);
 	MemoryContextReset(trial->slot_context);
 	started = GetCurrentTimestamp();
@@ -241,5 +241,5 @@ sp_trial_run(sp_trial *trial)
 												ALLOCSET_DEFAULT_SIZES);
 	expose(trial);
 	sp_compared_rounds(&trial->compared, trial->slot_s, take_trial_slot, trial);
-	switch_to(trial, NULL);
+	switch_to(trial, 0, true);
 }

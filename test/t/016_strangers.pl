@@ -108,5 +108,21 @@ $stranger->quit;
 is(sql($node, 'SELECT sync_probe.cleanup()'), 1, 'cleanup() drops it');
 $session->quit;
 
+# --- somebody drops the extension, which takes a lock before it is refused
+
+$session = start_probe($node, LONG_PROBE);
+$stranger = $node->background_psql('postgres', on_error_stop => 0,
+	extra_params => [ '-U', 'mallory' ]);
+start_query($stranger, 'DROP EXTENSION pg_sync_probe');
+$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_locks
+    WHERE NOT granted AND classid = 'pg_extension'::regclass") or die 'nobody waits';
+my $done = sql($node, 'SELECT percent_done FROM sync_probe.running');
+# of 300 s: several times as long as between two looks at who waits
+ok($node->poll_query_until('postgres', "SELECT percent_done > $done + 0.3 FROM sync_probe.running"),
+	'DROP EXTENSION of a stranger: the probe goes on');
+like(end_probe($node, $session), qr/canceling statement due to user request/, 'until it is canceled');
+like((finish_query($stranger))[1], qr/must be owner of extension/, 'and he is refused');
+$stranger->quit;
+
 is(leftovers($node), '', 'nothing is left');
 end_tests($node);

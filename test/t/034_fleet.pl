@@ -55,6 +55,9 @@ add_node('secret', {}, { user => 'fleet', password => 'r1ght-secret' });
 add_node('wrong', {}, \%wrong);
 add_node('closed', { host => '127.0.0.1', port => 1 }, \%wrong);
 add_node('deaf', { %{ $deaf[0] }, connect_timeout => 2 }, $deaf[1]);
+# whose owner could change where it leads: not for a superuser
+add_node('theirs');
+sql($here, 'CREATE ROLE owner; ALTER SERVER theirs OWNER TO owner');
 sql($here, "CREATE ROLE somebody; CREATE SERVER unmapped FOREIGN DATA WRAPPER postgres_fdw;
 	CREATE USER MAPPING FOR somebody SERVER unmapped OPTIONS (user 'postgres')");
 
@@ -86,6 +89,8 @@ rows_ok('those with a mapping',
 rows_ok('a list', q{'TABLE sync_probe.recommendations;', '{unmapped,bare,north,bare}'},
 	{ unmapped => qr/^user mapping not found/, north => qr/^\[.*"location": "pg_wal"/,
 		bare => qr/^relation "sync_probe.recommendations" does not exist$/ });
+fails_ok($here, 'a server of a stranger', q{SELECT FROM sync_probe.fleet_run('SELECT 1', '{theirs}')},
+	'42501', qr/owner of server "theirs" is no superuser/, qr/ALTER SERVER theirs OWNER TO postgres;/);
 
 my $one = qr/^syntax error at .*; the statement must be one SELECT, TABLE, VALUES or WITH$/;
 for ([ 'CALL x()', $one ], [ 'SELECT 1; SELECT 2', $one ],
@@ -106,27 +111,27 @@ for ([ 'CALL x()', $one ], [ 'SELECT 1; SELECT 2', $one ],
 # --- rights are the caller's
 
 sql($here, <<'SQL');
-CREATE ROLE dba LOGIN;
-GRANT EXECUTE ON FUNCTION sync_probe.fleet_run TO dba;
-GRANT USAGE ON FOREIGN SERVER north, secret, unmapped TO dba;
-CREATE USER MAPPING FOR dba SERVER north OPTIONS (user 'fleet', password 'r1ght-secret');
+CREATE ROLE "D BA" LOGIN;
+GRANT EXECUTE ON FUNCTION sync_probe.fleet_run TO "D BA";
+GRANT USAGE ON FOREIGN SERVER north, secret, unmapped TO "D BA";
+CREATE USER MAPPING FOR "D BA" SERVER north OPTIONS (user 'fleet', password 'r1ght-secret');
 SQL
-my $denied = (run_sql($here, 'SELECT FROM sync_probe.fleet_run(\'SELECT 1\')', role => 'dba'))[1];
+my $denied = (run_sql($here, 'SELECT FROM sync_probe.fleet_run(\'SELECT 1\')', role => 'D BA'))[1];
 like($denied, qr/42501: permission denied for schema "my ""tools" of extension "dblink"$/m,
 	'a role: the schema of dblink');
 my ($grant) = $denied =~ /^HINT:  (GRANT .*;)$/m;
-is($grant, 'GRANT USAGE ON SCHEMA "my ""tools" TO dba;', 'what grants it');
-sql($here, "$grant CREATE ROLE owner; ALTER SCHEMA \"my \"\"tools\" OWNER TO owner");
+is($grant, 'GRANT USAGE ON SCHEMA "my ""tools" TO "D BA";', 'what grants it');
+sql($here, "$grant ALTER SCHEMA \"my \"\"tools\" OWNER TO owner");
 fails_ok($here, 'the functions of dblink can be replaced',
 	q{SELECT FROM sync_probe.fleet_run('SELECT 1')}, '42501',
 	qr/owner, who owns the schema of extension "dblink", is no superuser/);
 sql($here, 'ALTER SCHEMA "my ""tools" OWNER TO pg_database_owner');
 my $fleet = qr/^\[\{"u": "fleet"\}\]$/;
 rows_ok('a role: servers that it may use, its own mapping', q{'SELECT current_user AS u'},
-	{ north => $fleet, secret => $fleet }, 'dba');
+	{ north => $fleet, secret => $fleet }, 'D BA');
 rows_ok('a role: no USAGE', q{'SELECT current_user AS u', '{north,latin}'},
-	{ north => $fleet, latin => qr/^permission denied for foreign server latin/ }, 'dba');
-is(sql($here, 'SELECT count(*) FROM pg_foreign_server'), 10, 'no server is added or dropped');
+	{ north => $fleet, latin => qr/^permission denied for foreign server latin/ }, 'D BA');
+is(sql($here, 'SELECT count(*) FROM pg_foreign_server'), 11, 'no server is added or dropped');
 my $log = substr(slurp_file($here->logfile), $before);
 unlike($log =~ s/CREATE USER MAPPING.*//gr, qr/wr0ng|r1ght/, 'no password in the log');
 

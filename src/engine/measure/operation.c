@@ -35,12 +35,6 @@ write_all(int fd, const char *buffer, size_t size, off_t offset)
 	return NULL;
 }
 
-static size_t
-whole_pages(int64_t bytes)
-{
-	return (size_t) ((bytes + SP_WAL_PAGE_SIZE - 1) / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE);
-}
-
 /*
  * Write as XLogWrite() does for a flush: one call writes all pages from the one
  * with the old end of WAL to the one with the new end.
@@ -58,7 +52,7 @@ write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 		first = 0;
 		end = test_case->write_size;
 	}
-	size = whole_pages(end - first);
+	size = (size_t) ((end - first + SP_WAL_PAGE_SIZE - 1) / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE);
 	if (first + (int64_t) size > file->size)
 		size = (size_t) (file->size - first);
 

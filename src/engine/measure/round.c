@@ -147,7 +147,7 @@ sp_random_order(sp_probe *probe, int n, int *order)
 	{
 		int			j = (int) (nrand48(probe->random_state) % (i + 1));
 
-		order[i] = order[j];
+		order[i] = j < i ? order[j] : i;
 		order[j] = i;
 	}
 }

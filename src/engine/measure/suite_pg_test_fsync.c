@@ -58,7 +58,7 @@ add_tool_line(sp_probe *probe, const tool_line *line, const sp_sync_method *meth
 
 	sp_plan_case(probe, (sp_test_case) {
 		.test = line->test,
-			.label = line->label ? line->label : method->name,
+			.label = line->label || !method ? line->label : method->name,
 			.regime = SP_SATURATED,
 			.file = sp_plan_file(probe, method, direct_io, PG_TEST_FSYNC_FILE_SIZE,
 								 PG_TEST_FSYNC_LAYOUT_WRITE, method == NULL || method->supported),

@@ -368,7 +368,7 @@ static void
 run_segments(sp_probe *probe)
 {
 	sp_segments *segments = probe->data;
-	slot_times	times[SP_MAX_SEGMENT_SLOTS];
+	slot_times	times[SP_MAX_SEGMENT_SLOTS] = {0};
 	bool		counted = false;
 	int64_t		round_ns = 0;
 

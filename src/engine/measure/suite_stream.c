@@ -92,9 +92,9 @@ plan_stream(sp_probe *probe, const sp_server *server)
 	if (current)
 		plan_method(probe, server, current, sp_opens_directly(server, current),
 					all_sizes, lengthof(all_sizes));
-	if (current != buffered || sp_opens_directly(server, buffered))
+	if (buffered && (current != buffered || sp_opens_directly(server, buffered)))
 		plan_method(probe, server, buffered, false, both_ends, lengthof(both_ends));
-	if (current != direct || !sp_opens_directly(server, direct))
+	if (direct && (current != direct || !sp_opens_directly(server, direct)))
 		plan_method(probe, server, direct, true, both_ends, lengthof(both_ends));
 }
 

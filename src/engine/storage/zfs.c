@@ -89,14 +89,6 @@ sp_zfs_parse_properties(char *text, const char *dataset, sp_zfs *zfs)
 	return found;
 }
 
-/* A device that takes no more writes does not affect the cost of a sync. */
-static bool
-is_lost(const char *state)
-{
-	return strcmp(state, "UNAVAIL") == 0 || strcmp(state, "REMOVED") == 0 ||
-		strcmp(state, "OFFLINE") == 0 || strcmp(state, "FAULTED") == 0;
-}
-
 /*
  * "PATH  STATE ...": the path may have blanks, two end it.  False if the list lacks it
  * afterwards.
@@ -112,22 +104,15 @@ add_leaf(sp_zfs *zfs, char *line, sp_vdev_use use)
 	*state++ = '\0';
 	state += strspn(state, " ");
 	state[strcspn(state, " ")] = '\0';
-	if (is_lost(state))
+	/* a device that takes no more writes does not affect the cost of a sync */
+	if (strcmp(state, "UNAVAIL") == 0 || strcmp(state, "REMOVED") == 0 ||
+		strcmp(state, "OFFLINE") == 0 || strcmp(state, "FAULTED") == 0)
 		return true;
 	if (zfs->nvdevs >= SP_ZFS_MAX_VDEVS || !copy_value(line, vdev->path, sizeof(vdev->path)))
 		return false;
 	vdev->use = use;
 	zfs->nvdevs++;
 	return true;
-}
-
-/* A word alone begins another part of the pool. */
-static sp_vdev_use
-use_of_part(const char *word)
-{
-	return strcmp(word, "logs") == 0 ? SP_VDEV_LOG :
-		strcmp(word, "cache") == 0 ? SP_VDEV_CACHE :
-		strcmp(word, "spares") == 0 ? SP_VDEV_SPARE : SP_VDEV_DATA;
 }
 
 bool
@@ -153,8 +138,11 @@ sp_zfs_parse_status(char *text, const char *pool, sp_zfs *zfs)
 			in_pool = false;
 		else if (in_pool && line[0] == '/')
 			zfs->more_vdevs |= !add_leaf(zfs, line, use);
+		/* a word alone begins another part of the pool */
 		else if (in_pool && line[0] != '\0' && strchr(line, ' ') == NULL)
-			use = use_of_part(line);
+			use = strcmp(line, "logs") == 0 ? SP_VDEV_LOG :
+				strcmp(line, "cache") == 0 ? SP_VDEV_CACHE :
+				strcmp(line, "spares") == 0 ? SP_VDEV_SPARE : SP_VDEV_DATA;
 	}
 	/* without its last line it was cut off */
 	zfs->more_vdevs |= in_pool;
