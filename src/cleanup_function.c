@@ -27,6 +27,7 @@ sync_probe_cleanup(PG_FUNCTION_ARGS)
 	sp_progress_set_phase("cleaning up");
 	foreach(cell, sp_location_list(NULL))
 		removed += sp_probe_files_sweep(lfirst(cell)) + sp_power_test_remove(lfirst(cell));
+	removed += sp_workload_directory_remove();
 	/* after what cannot fail */
 	removed += sp_trial_cleanup();
 	if (sp_record_possible())

@@ -23,7 +23,6 @@
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
-#include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "utils/wait_event.h"
 

@@ -20,9 +20,10 @@
 
 #include <sys/stat.h>
 
-#include "common/file_utils.h"
+#include "catalog/pg_database.h"
 #include "miscadmin.h"
-#include "storage/fd.h"
+#include "storage/lock.h"
+#include "storage/lwlock.h"
 #include "utils/builtins.h"
 
 /* How long set-up, tear-down and drop wait for each lock. */
@@ -50,16 +51,12 @@
 /* -------------------------------------------------------------- the directory */
 
 /*
- * It holds the scripts, and the FIFOs that pgbench writes its transaction log to.  It is in the
- * server's directory of temporary files, whose content the server removes after a crash.
+ * It holds the scripts, and the FIFOs that pgbench writes its transaction log to.  The server
+ * removes it after a crash, unless remove_temp_files_after_crash is off; then the next run does.
  *
  * It must not: be anywhere else, or be accessible to other users of the operating system, since
  * scripts may be confidential.
  */
-#define TEMP_DIRECTORY	"base/" PG_TEMP_FILES_DIR
-#define NAME_PREFIX		PG_TEMP_FILE_PREFIX "_sync_probe."
-#define NAME_SUFFIX		".workload"
-
 static void
 failed(const char *verb, const char *kind, const char *path)
 {
@@ -68,28 +65,21 @@ failed(const char *verb, const char *kind, const char *path)
 			 errmsg("could not %s %s \"%s\": %m", verb, kind, path)));
 }
 
-/* Whatever has its name already is a leftover of a process with the same ID. */
 static void
-make_directory(char *directory)
+make_directory(void)
 {
-	char		path[MAXPGPATH];
-	struct stat status;
-
-	if (MakePGDirectory(TEMP_DIRECTORY) != 0 && errno != EEXIST)
-		failed("create", "directory", TEMP_DIRECTORY);
-	snprintf(path, sizeof(path), "%s/" NAME_PREFIX "%d" NAME_SUFFIX, TEMP_DIRECTORY, MyProcPid);
-	if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		(void) rmtree(path, true);
-	if (mkdir(path, S_IRWXU) != 0)
-		failed("create", "directory", path);
-	strlcpy(directory, path, MAXPGPATH);
+	if (MakePGDirectory("base/" PG_TEMP_FILES_DIR) != 0 && errno != EEXIST)
+		failed("create", "directory", "base/" PG_TEMP_FILES_DIR);
+	(void) sp_workload_directory_remove();
+	if (mkdir(SP_WORKLOAD_DIRECTORY, S_IRWXU) != 0)
+		failed("create", "directory", SP_WORKLOAD_DIRECTORY);
 }
 
 /* Create a file with that content, and return its path. */
 char *
-sp_temp_directory_write(const char *directory, const char *name, const char *content)
+sp_workload_directory_write(const char *name, const char *content)
 {
-	char	   *path = psprintf("%s/%s", directory, name);
+	char	   *path = psprintf(SP_WORKLOAD_DIRECTORY "/%s", name);
 	FILE	   *file = AllocateFile(path, "wx");
 
 	if (file == NULL)
@@ -99,14 +89,15 @@ sp_temp_directory_write(const char *directory, const char *name, const char *con
 	return path;
 }
 
-/* May be called at any time, repeatedly, and while the backend exits. */
-static void
-remove_directory(char *directory)
+/* May be called while the backend exits. */
+bool
+sp_workload_directory_remove(void)
 {
+	struct stat status;
+
 	/* rmtree() sends a WARNING for what it cannot remove */
-	if (directory[0] != '\0')
-		(void) rmtree(directory, true);
-	directory[0] = '\0';
+	return lstat(SP_WORKLOAD_DIRECTORY, &status) == 0 && S_ISDIR(status.st_mode) &&
+		rmtree(SP_WORKLOAD_DIRECTORY, true);
 }
 
 /* ----------------------------------------------------------------- the schema */
@@ -204,18 +195,11 @@ sp_workload_make(sp_workload_run *run)
 	/* 32 random bits: a collision with one of a few leftovers is very unlikely */
 	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x",
 			 pg_prng_uint32(&pg_global_prng_state));
-	make_directory(run->directory);
+	make_directory();
 	prepare_scripts(run);
 	drop_own_leftovers(run);
 	run->objects = SP_OBJECTS_EXIST;
 	sp_pgbench_run_once(run, run->set_up, ERROR);
-}
-
-static void
-forget(sp_workload_run *run)
-{
-	remove_directory(run->directory);
-	run->objects = SP_NO_OBJECTS;
 }
 
 /* The drop is tried even if the tear-down has failed. */
@@ -227,16 +211,25 @@ sp_workload_unmake(sp_workload_run *run)
 	if (run->tear_down)
 		sp_pgbench_run_once(run, run->tear_down, WARNING);
 	sp_pgbench_run_once(run, run->drop, WARNING);
-	forget(run);
+	(void) sp_workload_directory_remove();
 }
 
+/* DROP DATABASE waits 5 s for this backend with FORCE, and new sessions would wait for that. */
 void
 sp_workload_give_up(sp_workload_run *run)
 {
+	LOCKTAG		database;
+
 	sp_child_end(&run->load);
-	if (run->objects == SP_OBJECTS_EXIST && run->tear_down)
-		sp_child_run_silently(&run->tear_down->program, GIVE_UP_MS);
-	if (run->objects >= SP_OBJECTS_EXIST)
+	LWLockReleaseAll();
+	SET_LOCKTAG_OBJECT(database, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	if (run->objects != SP_NO_OBJECTS &&
+		LockAcquire(&database, RowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
+	{
+		LockRelease(&database, RowExclusiveLock, false);
+		if (run->objects == SP_OBJECTS_EXIST && run->tear_down)
+			sp_child_run_silently(&run->tear_down->program, GIVE_UP_MS);
 		sp_child_run_silently(&run->drop->program, GIVE_UP_MS);
-	forget(run);
+	}
+	(void) sp_workload_directory_remove();
 }

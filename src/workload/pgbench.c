@@ -158,10 +158,9 @@ take_statement(void *context, double latency_ms, int64_t failures, const char *t
 
 /* The names of the log files are those of threadRun() in pgbench.c of 15 to 19. */
 static void
-name_log_file(char *path, const sp_workload_run *run, pid_t pid, int thread)
+name_log_file(char *path, pid_t pid, int thread)
 {
-	int			length = snprintf(path, MAXPGPATH, "%s/" SP_PGBENCH_LOG_PREFIX ".%d",
-								  run->directory, (int) pid);
+	int			length = snprintf(path, MAXPGPATH, SP_PGBENCH_LOG_PREFIX ".%d", (int) pid);
 
 	if (thread > 0)
 		snprintf(path + length, MAXPGPATH - length, ".%d", thread);
@@ -176,7 +175,7 @@ make_log_files(void *context)
 
 	for (int i = 0; i < state->run->threads; i++)
 	{
-		name_log_file(path, state->run, getpid(), i);
+		name_log_file(path, getpid(), i);
 		(void) mkfifo(path, S_IRUSR | S_IWUSR);
 	}
 }
@@ -191,7 +190,7 @@ open_log_file(output_reader *state, pid_t pid, int thread)
 	char		path[MAXPGPATH];
 	int			fd;
 
-	name_log_file(path, state->run, pid, thread);
+	name_log_file(path, pid, thread);
 	fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 #ifdef F_SETPIPE_SZ
 	if (fd >= 0)

@@ -228,7 +228,7 @@ char **
 sp_pgbench_argv(const sp_workload_run *run, bool with_log)
 {
 	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
-	char	   *file = sp_temp_directory_write(run->directory, "script.sql", run->workload.script);
+	char	   *file = sp_workload_directory_write("script.sql", run->workload.script);
 	int			n = common_arguments(argv, run, run->workload.protocol, file);
 
 	argv[n++] = "-r";
@@ -242,7 +242,7 @@ sp_pgbench_argv(const sp_workload_run *run, bool with_log)
 	{
 		argv[n++] = "--progress=1";
 		argv[n++] = "--log";
-		argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, run->directory);
+		argv[n++] = "--log-prefix=" SP_PGBENCH_LOG_PREFIX;
 	}
 	/* variables last as long as the client, so a script can count with this one */
 	argv[n++] = "--define=iteration=0";
@@ -257,7 +257,7 @@ sp_pgbench_prepare(const sp_workload_run *run, const char *name, const char *wha
 {
 	sp_pgbench_once *once = palloc(sizeof(sp_pgbench_once));
 	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
-	char	   *file = sp_temp_directory_write(run->directory, name, sql);
+	char	   *file = sp_workload_directory_write(name, sql);
 	int			n = common_arguments(argv, run, "simple", file);
 	StringInfoData options;
 

@@ -17,6 +17,7 @@
 #define SP_WORKLOAD_H
 
 #include "common/child_process.h"
+#include "common/file_utils.h"
 #include "common/common.h"
 #include "engine/pgbench/pgbench.h"
 #include "live/live.h"
@@ -102,8 +103,6 @@ typedef struct sp_workload_run
 
 	char		pgbench[MAXPGPATH]; /* that is run */
 	const char *host;			/* that it connects to */
-	char		directory[MAXPGPATH];	/* of its files, in the data directory; empty before it
-										 * is created */
 	sp_objects_state objects;
 	const sp_pgbench_once *set_up;
 	const sp_pgbench_once *tear_down;	/* NULL: none */
@@ -148,12 +147,20 @@ extern void sp_workload_give_up(sp_workload_run *run);
 /* Drop what runs have left in this database.  Returns the number of schemas. */
 extern int	sp_schema_drop_leftovers(void);
 
-extern char *sp_temp_directory_write(const char *directory, const char *name, const char *content);
+/*
+ * The temporary directory, in the server's directory of temporary files.  Only the holder of the
+ * cluster lock has it.  Returns whether it was there, and is removed.
+ */
+#define SP_WORKLOAD_DIRECTORY \
+	"base/" PG_TEMP_FILES_DIR "/" PG_TEMP_FILE_PREFIX "_sync_probe.workload"
+
+extern bool sp_workload_directory_remove(void);
+extern char *sp_workload_directory_write(const char *name, const char *content);
 
 /* -------------------------------------------------------- pgbench_command.c */
 
-/* The prefix of log file names in the temporary directory. */
-#define SP_PGBENCH_LOG_PREFIX	"log"
+/* The prefix of log files. */
+#define SP_PGBENCH_LOG_PREFIX	SP_WORKLOAD_DIRECTORY "/log"
 
 extern void sp_append_session_option(StringInfo options, const char *name, const char *value);
 extern void sp_pgbench_find(sp_workload_run *run);

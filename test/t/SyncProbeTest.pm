@@ -28,13 +28,13 @@ use sigtrap qw(die TERM);
 our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
 	sleep probe_cluster cron_conf write_file source_directory build_directory add_standby
 	add_tablespace has_other_strings prepared_filesystems sql messages run_sql reload_with session
-	verbose_session start_query finish_query query start_probe pause_probe end_probe wait_for
-	wait_phase wait_active wait_running probe_files server_processes pgbench_children
+	verbose_session start_query query_has_ended finish_query query start_probe pause_probe end_probe
+	wait_for wait_phase wait_active wait_running probe_files server_processes pgbench_children
 	pgbench_sql workload_call workload_schemas let_runs_count leftovers nothing_left
 	start_trial restored_ok auto_settings descriptors signal_backend signal_client
 	kill_process kill_postmaster stop_smartly client_told_ok seed_random fails_ok
-	fails_whole_ok works_ok log_ok end_tests pid_alive fault_library WAIT_AT_GATE close_gate
-	open_gate LONG_PROBE SMALL_RUN CLIENT_LOST));
+	fails_whole_ok works_ok bad_log_lines log_ok end_tests pid_alive fault_library WAIT_AT_GATE
+	close_gate open_gate LONG_PROBE SMALL_RUN CLIENT_LOST));
 
 # A test that uses this needs no "use" of the modules above.
 sub import
@@ -194,9 +194,10 @@ sub verbose_session ($node)
 	return $session;
 }
 
-# Sends SQL and does not wait for its end.
+# Sends SQL and does not wait for its end.  The time limit is that of a query, not of the session.
 sub start_query ($session, $sql)
 {
+	$session->{timeout}->start;
 	$session->{stdout} = $session->{stderr} = '';
 	$session->{stdin} .= "$sql;\n\\echo query ended\n\\warn query ended\n";
 	$session->{run}->pump_nb;
@@ -330,13 +331,15 @@ SQL
 	return;
 }
 
-# Zombies count as dead.
-sub pid_alive ($pid)
+# As ps prints it; nothing if there is no such process.
+sub process_state ($pid)
 {
-	open my $status, '<', "/proc/$pid/stat" or return 0;
-	my $line = <$status> // return 0;
-	return $line !~ /\) Z/;
+	open my $status, '<', "/proc/$pid/stat" or return '';
+	return (<$status> // '') =~ /\) (\S)/ ? $1 : '';
 }
+
+# Zombies count as dead.
+sub pid_alive ($pid) { return process_state($pid) !~ /^Z?$/ }
 
 # ------------------------------------------------------------------- leftovers
 
@@ -449,13 +452,17 @@ sub descriptors ($pid)
 sub signal_backend ($node, $function) { return sub { sql($node, "SELECT $function($_[0]{pid})") } }
 sub signal_client ($signal) { return sub { shift->{run}->signal($signal) } }
 
-# Kills a process of the server as the kernel would do it; the server restarts itself.
+# Kills a process of the server as the kernel would do it; the server restarts itself, unless the
+# process has just ended by itself: then it returns false.
 sub kill_process ($node, $pid)
 {
 	my $offset = -s $node->logfile;
+	# what is stopped cannot end by itself
+	kill 'STOP', $pid;
+	wait_for(sub { process_state($pid) =~ /^[TZ]?$/ });
+	return 0 if !pid_alive($pid);
 	kill 'KILL', $pid;
-	$node->wait_for_log(qr/database system is ready to accept connections/, $offset);
-	return;
+	return $node->wait_for_log(qr/database system is ready to accept connections/, $offset);
 }
 
 # Kills the postmaster, and starts the server again when its processes are gone, which notice that.
@@ -552,15 +559,18 @@ sub end_tests
 	return;
 }
 
-# Nothing in the server's log that only a bug could put there.
+# What only a bug could put into the server's log.
+sub bad_log_lines ($node, $offset = 0)
+{
+	return grep { !/LOG:  statement: / && /PANIC:|TRAP:|terminated by signal (?!9\b)
+		|resource\ was\ not\ closed|leak(ed)?:?\ |you\ don't\ own\ a\ lock|XX000/x }
+	  split /\n/, slurp_file($node->logfile, $offset);
+}
+
 sub log_ok ($node)
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my @bad = grep { !/LOG:  statement: / && /PANIC:|TRAP:|terminated by signal (?!9\b)
-		|resource\ was\ not\ closed|leak(ed)?:?\ |you\ don't\ own\ a\ lock|XX000/x }
-	  split /\n/, slurp_file($node->logfile);
-
-	is(join("\n", @bad), '', $node->name . ': no assertion, leak or panic in the log');
+	is(join("\n", bad_log_lines($node)), '', $node->name . ': no assertion, leak or panic in the log');
 	return;
 }
 
