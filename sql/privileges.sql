@@ -32,18 +32,24 @@ INSERT INTO argument VALUES ('probe_all', $$'10 ms'$$), ('delete_history', $$'1 
     ('report_html', ''), ('commit_waits', $$'100 ms'$$), ('device_lifetime', $$'pg_wal', 1, 1$$),
     ('drop_leftovers', $$'{}'$$), ('fleet_rows', $$NULL::sync_probe.findings, NULL$$);
 
--- A privilege on each object, with its letter, and a statement that needs it, if there is one.
+-- A privilege on each object, with its letter, and a statement that needs it, if there is one.  An
+-- internal function in SQL is not called: which of its parts the server looks at, and whether it is
+-- inlined, differs between versions.
 CREATE TEMP VIEW privilege AS
 SELECT CASE p.prokind WHEN 'p' THEN 'procedures' ELSE 'functions' END
            || CASE WHEN p.prosecdef THEN ', as their owner,' ELSE '' END AS kind,
        p.oid, p.pronamespace::regnamespace AS schema, p.proname AS object, 'X' AS letter,
        format('has_function_privilege($1, %s::oid, ''EXECUTE'')', p.oid) AS has,
-       format('%s %s.%I(%s)', CASE p.prokind WHEN 'p' THEN 'CALL' ELSE 'SELECT FROM' END,
-              p.pronamespace::regnamespace, p.proname,
-              coalesce((SELECT a.list FROM argument AS a WHERE a.function = p.proname),
-                       (SELECT string_agg('NULL::' || format_type(t, NULL), ', ' ORDER BY n)
-                        FROM unnest(p.proargtypes) WITH ORDINALITY AS t (t, n)))) AS statement
-FROM pg_proc AS p
+       CASE WHEN p.pronamespace::regnamespace::text = 'sync_probe' OR l.lanname <> 'sql'
+            THEN format('%s %s.%I(%s)',
+                        CASE p.prokind WHEN 'p' THEN 'CALL' ELSE 'SELECT FROM' END,
+                        p.pronamespace::regnamespace, p.proname,
+                        coalesce((SELECT a.list FROM argument AS a WHERE a.function = p.proname),
+                                 (SELECT string_agg('NULL::' || format_type(t, NULL), ', '
+                                                    ORDER BY n)
+                                  FROM unnest(p.proargtypes) WITH ORDINALITY AS t (t, n)))) END
+           AS statement
+FROM pg_proc AS p JOIN pg_language AS l ON l.oid = p.prolang
 WHERE p.prorettype <> 'trigger'::regtype
 UNION ALL
 SELECT 'trigger functions' || CASE WHEN p.prosecdef THEN ', as their owner,' ELSE '' END, p.oid,
