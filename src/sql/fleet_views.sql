@@ -8,23 +8,14 @@
 -- What the nodes answer now.  Their columns are read by name: those that a node of another release
 -- lacks are null.  A node without an answer has one row, with its error.
 --
-CREATE FUNCTION sync_probe_internal.fleet_recommendations()
-RETURNS TABLE (server name, location name, verdict text, recommended_method text, reason text,
-               error text)
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE VIEW sync_probe.fleet_recommendations AS
 SELECT f.server, (f.r).location, (f.r).verdict, (f.r).recommended_method, (f.r).reason, f.error
 FROM sync_probe_internal.fleet_rows(NULL::sync_probe.recommendation_details,
                                     'SELECT * FROM sync_probe.recommendation_details') AS f
 WHERE num_nonnulls((f.r).location, f.error) > 0
 ORDER BY f.error IS NULL,
          array_position('{unsafe,outdated,switch,undecided,not probed,keep}', (f.r).verdict),
-         f.server, (f.r).location <> 'pg_wal', (f.r).location
-$$;
-
-CREATE VIEW sync_probe.fleet_recommendations AS
-SELECT f.* FROM sync_probe_internal.fleet_recommendations() AS f;
+         f.server, (f.r).location <> 'pg_wal', (f.r).location;
 
 GRANT SELECT ON sync_probe.fleet_recommendations TO pg_monitor;
 
@@ -39,21 +30,13 @@ COMMENT ON COLUMN sync_probe.fleet_recommendations.reason IS 'As in recommendati
 COMMENT ON COLUMN sync_probe.fleet_recommendations.error IS
   'Why the node did not answer; null if it did';
 
-CREATE FUNCTION sync_probe_internal.fleet_findings()
-RETURNS TABLE (server name, location name, severity text, code text, message text, error text)
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE VIEW sync_probe.fleet_findings AS
 SELECT f.server, (f.r).location, (f.r).severity, (f.r).code, (f.r).message, f.error
 FROM sync_probe_internal.fleet_rows(NULL::sync_probe.findings,
                                     'SELECT * FROM sync_probe.findings') AS f
 WHERE num_nonnulls((f.r).location, f.error) > 0
 ORDER BY f.error IS NULL, array_position('{error,warning,info}', (f.r).severity), f.server,
-         (f.r).location <> 'pg_wal', (f.r).location, (f.r).code, (f.r).message
-$$;
-
-CREATE VIEW sync_probe.fleet_findings AS
-SELECT f.* FROM sync_probe_internal.fleet_findings() AS f;
+         (f.r).location <> 'pg_wal', (f.r).location, (f.r).code, (f.r).message;
 
 GRANT SELECT ON sync_probe.fleet_findings TO pg_monitor;
 

@@ -9,13 +9,15 @@ SELECT set_config('default_toast_compression',
 -- Default privileges of the role that creates the extension are about its own objects.  Here they
 -- would let others change the history, or make a trigger on it, which runs as its owner.
 --
-ALTER DEFAULT PRIVILEGES IN SCHEMA sync_probe, sync_probe_internal
-    REVOKE EXECUTE ON ROUTINES FROM PUBLIC;
-
 DO $$
 DECLARE
     holder text;
 BEGIN
+    IF NOT EXISTS (SELECT FROM pg_default_acl) THEN
+        RETURN;
+    END IF;
+    ALTER DEFAULT PRIVILEGES IN SCHEMA sync_probe, sync_probe_internal
+        REVOKE EXECUTE ON ROUTINES FROM PUBLIC;
     FOR holder IN
         SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END
         FROM pg_default_acl AS d, aclexplode(d.defaclacl) AS a

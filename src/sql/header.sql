@@ -6,13 +6,26 @@
 -- Names without a schema are the server's own, whatever the caller's search_path is.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
+-- Not IF NOT EXISTS: the owner of a schema could put functions into it that a superuser then calls.
+CREATE SCHEMA sync_probe;
+CREATE SCHEMA sync_probe_internal;
+
+COMMENT ON SCHEMA sync_probe IS
+  'What a commit costs on this storage, and which wal_sync_method to use';
+
+COMMENT ON SCHEMA sync_probe_internal IS
+  'Internals of schema sync_probe: not for direct use, may change in any version';
+
+GRANT USAGE ON SCHEMA sync_probe, sync_probe_internal TO PUBLIC;
+
 --
 -- A publication FOR ALL TABLES would publish the tables of this extension.  Subscribers
 -- that lack them stop at the first row.  A probe measures the whole cluster, so that the
 -- extension works as well in another database.
 --
--- Of the time of CREATE EXTENSION, pglz takes a sixth to compress functions and views; footer.sql
--- sets the compression back.
+-- Of the time of CREATE EXTENSION, pglz takes a sixth to compress functions and views, and an ACL in
+-- each function a thirtieth.  Default privileges may have revoked EXECUTE from PUBLIC, as guides to
+-- security advise: only then it is granted.  footer.sql sets both back.
 --
 DO $$
 DECLARE
@@ -38,21 +51,9 @@ BEGIN
     EXCEPTION WHEN invalid_parameter_value THEN
         NULL; -- built without it
     END;
+    IF EXISTS (SELECT FROM pg_default_acl) THEN
+        ALTER DEFAULT PRIVILEGES IN SCHEMA sync_probe, sync_probe_internal
+            GRANT EXECUTE ON ROUTINES TO PUBLIC;
+    END IF;
 END
 $$;
-
--- Not IF NOT EXISTS: the owner of a schema could put functions into it that a superuser then calls.
-CREATE SCHEMA sync_probe;
-CREATE SCHEMA sync_probe_internal;
-
-COMMENT ON SCHEMA sync_probe IS
-  'What a commit costs on this storage, and which wal_sync_method to use';
-
-COMMENT ON SCHEMA sync_probe_internal IS
-  'Internals of schema sync_probe: not for direct use, may change in any version';
-
-GRANT USAGE ON SCHEMA sync_probe, sync_probe_internal TO PUBLIC;
-
--- Default privileges may have revoked it, as guides to security advise; footer.sql takes it back.
-ALTER DEFAULT PRIVILEGES IN SCHEMA sync_probe, sync_probe_internal
-    GRANT EXECUTE ON ROUTINES TO PUBLIC;
