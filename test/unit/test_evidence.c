@@ -217,6 +217,9 @@ TEST(bytes_have_an_error)
 
 	sp_evidence_add(&steady, none, page, MILLISECOND, 1);
 	assert_true(isnan(sp_evidence_rates_of(&steady, SP_LEVEL_DEVICE).bytes_error));
+	/* two are enough */
+	sp_evidence_add(&steady, none, page, MILLISECOND, 1);
+	assert_true(sp_evidence_rates_of(&steady, SP_LEVEL_DEVICE).bytes_error < 1e-6);
 	for (int i = 0; i < 100; i++)
 	{
 		sp_evidence_add(&steady, none, page, MILLISECOND, 1);

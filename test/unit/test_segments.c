@@ -114,6 +114,25 @@ TEST(does_what_the_server_does)
 	}
 }
 
+/* After a short write the others follow it, and the last one ends with the segment. */
+TEST(fills_no_more_than_a_segment)
+{
+	sp_segment_work work = work_on(SP_ZERO_FILLED);
+	int64_t		end = 0;
+
+	let_fail(PWRITEV, 1, SHORT_WRITE);
+	assert_true(sp_segment_make(&work, SP_ZERO_FILLED));
+	for (int i = 0; i < disk.nrecords; i++)
+	{
+		if (disk.records[i].call != PWRITEV)
+			continue;
+		assert_int_equal(disk.records[i].offset, end);
+		end += disk.records[i].size / (end == 0 ? 2 : 1);
+	}
+	assert_int_equal(end, SEGMENT);
+	assert_true(sp_segment_remove(&work));
+}
+
 /* With few flushes measured, the whole is their mean, as often as a segment has one. */
 TEST(adds_creation_and_all_flushes)
 {

@@ -52,6 +52,9 @@ TEST(needs_enough_more_slow_flushes)
 		if (sp_tail_exceeds(tail, other) != (rows[i].exceeds == DOES) ||
 			sp_tail_may_exceed(tail, other) != (rows[i].exceeds != NO))
 			fail_msg("row %zu: %d of %d", i, (int) tail->slow_rounds, (int) tail->rounds);
+		/* more rounds can decide only what is likely */
+		assert_true(sp_tail_rounds_needed(tail, other) >= 1);
+		assert_true(rows[i].exceeds == MAY || sp_tail_rounds_needed(tail, other) <= 1);
 		/* never both ways */
 		assert_false(rows[i].exceeds == DOES && sp_tail_exceeds(other, tail));
 	}

@@ -225,9 +225,9 @@ switch_speed(const sp_comparison *comparison __attribute__((unused)),
 }
 
 /*
- * The expected gain of a candidate, as a logarithm; 0 if the current one is the better choice.
- * The platform's default is the method of its kind that syncs data only.  It has the odds for
- * itself: in most places it was the best one, or as good (bench/README.md).
+ * The expected gain of a candidate, as a logarithm; not above 0 if the current one is the better
+ * choice.  The platform's default is the method of its kind that syncs data only.  It has the
+ * odds for itself: in most places it was the best one, or as good (bench/README.md).
  */
 static double
 expected_gain(const sp_comparison *comparison, const sp_candidate *candidate)
@@ -238,15 +238,17 @@ expected_gain(const sp_comparison *comparison, const sp_candidate *candidate)
 	double		gain;
 
 	if (candidate->standing == SP_CURRENT || !is_usable(candidate) || candidate->other_kind ||
-		!has_interval(candidate->speed) ||
 		sp_tail_may_exceed(&candidate->tail, &current->tail))
 		return 0;
-	/* the lower end is corrected for the number of methods, the upper one is not */
+	/*
+	 * The lower end is corrected for the number of methods, the upper one is not.  Without an
+	 * interval all this is NAN, which is not above 0.
+	 */
 	error = log(candidate->speed.high / candidate->speed.estimate) / END_DEVIATIONS;
 	error *= error;
 	gain = log(candidate->speed.estimate) * usual / (usual + error);
 	if (candidate->data_only && !current->data_only)
-		return fmax(gain, 0);
+		return gain;
 	if (gain <= MIN_GAIN ||
 		gain - TENTH_DEVIATIONS * sqrt(usual * error / (usual + error)) <= -MIN_GAIN)
 		return 0;
