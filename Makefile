@@ -60,12 +60,12 @@ PROVE_TESTS = test/t/*.pl
 # also beside flags that were given: where the tests find what they share
 override PROVE_FLAGS += -I $(abspath $(SOURCE))/test/t
 TEST_MODULE = test/modules/child_process/child_process_test
-FAULT_LIBRARY = test/fault/fail_calls
+FAULT_LIBRARIES = $(addprefix test/fault/,fail_calls.so fail_every_call.so)
 
 UNIT_TESTS = $(patsubst test/unit/%.c,unit/%,$(call sources,test/unit/test_*.c))
 FUZZ_TARGETS = $(patsubst test/fuzz/fuzz_%.c,%,$(call sources,test/fuzz/fuzz_*.c))
 EXTRA_CLEAN = unit unit-asan $(EXTENSION)--*.sql results regression.diffs regression.out tmp_check \
-	$(TEST_MODULE).o $(TEST_MODULE).so $(FAULT_LIBRARY).so
+	$(TEST_MODULE).o $(TEST_MODULE).so $(FAULT_LIBRARIES)
 
 # `make COPT='-Wall -Wextra -Werror'` is about this extension: the server's own headers do
 # not pass -Wextra.  As system headers they do not warn.  Both directories, in the order
@@ -100,8 +100,8 @@ release-script: $(JOINED_SQL)
 $(OBJS): $(SERVER_HEADERS) $(ENGINE_HEADERS) META.json
 
 # A build elsewhere has no folders yet.  Absolute names: make would find the source's.
-FOLDERS = $(addprefix $(CURDIR)/,$(sort $(dir $(OBJS) $(TEST_MODULE) $(FAULT_LIBRARY))))
-$(OBJS) $(OBJS:.o=.bc) $(TEST_MODULE).o $(FAULT_LIBRARY).so: | $(FOLDERS)
+FOLDERS = $(addprefix $(CURDIR)/,$(sort $(dir $(OBJS) $(TEST_MODULE) $(FAULT_LIBRARIES))))
+$(OBJS) $(OBJS:.o=.bc) $(TEST_MODULE).o $(FAULT_LIBRARIES): | $(FOLDERS)
 $(FOLDERS):
 	mkdir -p $@
 
@@ -109,13 +109,13 @@ $(FOLDERS):
 #
 # Loaded from where they are built: no server gets them installed.  The test module has
 # the objects of this extension, and its own functions instead of some system calls;
-# the other library is preloaded into a server.
+# the other libraries are preloaded into a server.
 
 TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/arguments.o common/child_process.o \
 	storage/zfs_tools.o engine/storage/zfs.o engine/text/text.o)
 
 ifeq ($(PORTNAME)$(TAP_TESTS),linux1)
-installcheck: $(TEST_MODULE).so $(FAULT_LIBRARY).so
+installcheck: $(TEST_MODULE).so $(FAULT_LIBRARIES)
 endif
 
 $(TEST_MODULE).o: $(SERVER_HEADERS) $(ENGINE_HEADERS)
@@ -124,7 +124,7 @@ $(TEST_MODULE).so: $(TEST_MODULE_OBJS)
 	$(LINK.shared) -o $@ $^ $(LDFLAGS) $(LDFLAGS_SL) -Wl,--wrap=fork,--wrap=kill
 
 # without the server's flags: these may fortify calls, which would have other names then
-$(FAULT_LIBRARY).so: $(FAULT_LIBRARY).c
+test/fault/%.so: test/fault/%.c
 	$(CC) -shared -fPIC -O2 -Wall -Wextra -o $@ $< -ldl
 
 # --------------------------------------------------------------- unit tests

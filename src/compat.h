@@ -63,13 +63,17 @@ extern PGDLLIMPORT const struct config_enum_entry sync_method_options[];
 #define SP_WAL_INIT_WRITE (PG_IOV_MAX * SP_WAL_INIT_BLOCK)
 
 /*
- * The server maps EDQUOT to XX000; a used-up quota is reported as 53100 instead.
- * This must come first in ereport(), since later calls may change errno.
+ * The server maps EDQUOT, EINTR and others to XX000; a used-up quota is reported as 53100
+ * instead, all others as 58030.  This must come first in ereport(), since later calls may
+ * change errno.
  */
 static inline int
 sp_errcode_for_file_access(void)
 {
-	return errno == EDQUOT ? errcode(ERRCODE_DISK_FULL) : errcode_for_file_access();
+	if (errno == EDQUOT)
+		return errcode(ERRCODE_DISK_FULL);
+	(void) errcode_for_file_access();
+	return geterrcode() == ERRCODE_INTERNAL_ERROR ? errcode(ERRCODE_IO_ERROR) : 0;
 }
 
 /*

@@ -31,6 +31,7 @@
 #include "utils/wait_event.h"
 
 #include "common/common.h"
+#include "compat.h"
 #include "engine/text/text.h"
 
 /* A program that has to end gets SIGKILL, and is abandoned after this. */
@@ -144,7 +145,27 @@ sp_child_new_lines(sp_child *child)
 
 /* -------------------------------------------------------------- start and end */
 
-/* The files belong to the resource owner, so that they are gone after an error. */
+/* The server has no SQLSTATE but XX000 for this. */
+static void
+set_errcode(void *arg pg_attribute_unused())
+{
+	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
+		(void) sp_errcode_for_file_access();
+}
+
+/* It belongs to the resource owner, so that it is gone after an error. */
+static File
+open_output(void)
+{
+	ErrorContextCallback callback = {.previous = error_context_stack, .callback = set_errcode};
+	File		file;
+
+	error_context_stack = &callback;
+	file = OpenTemporaryFile(false);
+	error_context_stack = callback.previous;
+	return file;
+}
+
 void
 sp_child_start(sp_child *child, const sp_child_program *program)
 {
@@ -153,7 +174,7 @@ sp_child_start(sp_child *child, const sp_child_program *program)
 	*child = (sp_child) {.program = *program};
 	for (int i = 0; i < 2; i++)
 	{
-		child->files[i] = OpenTemporaryFile(false);
+		child->files[i] = open_output();
 		outputs[i] = FileGetRawDesc(child->files[i]);
 		(void) fcntl(outputs[i], F_SETFL, O_APPEND);
 	}

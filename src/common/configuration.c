@@ -26,6 +26,8 @@
 #include "storage/fd.h"
 #include "utils/builtins.h"
 
+#include "compat.h"
+
 /* ALTER SYSTEM writes this file. */
 #define AUTO_CONF_FILE		"postgresql.auto.conf"
 
@@ -159,7 +161,8 @@ sp_auto_conf_lines(void)
 		/* the server, too, takes a missing file for an empty one */
 		if (errno != ENOENT)
 			ereport(ERROR,
-					(errcode_for_file_access(), errmsg("could not open file \"%s\": %m", AUTO_CONF_FILE)));
+					(sp_errcode_for_file_access(),
+					 errmsg("could not open file \"%s\": %m", AUTO_CONF_FILE)));
 		return NULL;
 	}
 	if (!ParseConfigFp(file, AUTO_CONF_FILE, 0, LOG, &first, &last))

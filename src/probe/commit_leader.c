@@ -25,6 +25,8 @@
 #include "storage/lwlock.h"
 #include "storage/pmsignal.h"
 
+#include "compat.h"
+
 #define LOOK_NS			(100 * INT64CONST(1000000))
 
 /* How long sessions are sampled for a figure. */
@@ -368,7 +370,7 @@ sp_commit_measure(sp_commit_run *commit)
 	commit->directory_fd = OpenTransientFile(directory, O_RDONLY | O_DIRECTORY);
 	if (commit->directory_fd < 0)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(sp_errcode_for_file_access(),
 				 errmsg("could not open directory \"%s\": %m", directory)));
 	commit->run->started_at = GetCurrentTimestamp();
 	compared->started_ns = sp_monotonic_ns();

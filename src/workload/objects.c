@@ -26,6 +26,8 @@
 #include "storage/lwlock.h"
 #include "utils/builtins.h"
 
+#include "compat.h"
+
 /* How long set-up, tear-down and drop wait for each lock. */
 #define LOCK_TIMEOUT		"10s"
 
@@ -61,7 +63,7 @@ static void
 failed(const char *verb, const char *kind, const char *path)
 {
 	ereport(ERROR,
-			(errcode_for_file_access(),
+			(sp_errcode_for_file_access(),
 			 errmsg("could not %s %s \"%s\": %m", verb, kind, path)));
 }
 

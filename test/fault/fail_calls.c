@@ -74,8 +74,8 @@ static const struct
 	const char *name;
 	int			number;
 }			errors[] = {
-	{"EDQUOT", EDQUOT}, {"EINVAL", EINVAL}, {"EIO", EIO}, {"EMFILE", EMFILE},
-	{"ENOSPC", ENOSPC}, {"EROFS", EROFS}, {"short", SHORT_WRITE},
+	{"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {"EINVAL", EINVAL}, {"EIO", EIO},
+	{"EMFILE", EMFILE}, {"ENOSPC", ENOSPC}, {"EROFS", EROFS}, {"short", SHORT_WRITE},
 };
 
 /* A line that says nothing we know injects nothing, which the test sees. */

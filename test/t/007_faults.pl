@@ -96,6 +96,8 @@ my $no_reserve = qr/DETAIL:  0 bytes is available, less than the reserve of \d+ 
 for (
 	[ 'pg_default', 'pg_test_fsync', 'create 9 EMFILE', '53000',
 		qr/could not create file $file: Too many open files/ ],
+	[ 'pg_default', 'wal', 'create 2 EINTR', '58030',
+		qr/could not create file $file: Interrupted system call/ ],
 	[ 'pg_wal', 'wal', 'pwritev 3 ENOSPC', '53100',
 		qr/could not write file $file: No space left on device/ ],
 	[ 'pg_default', 'pg_test_fsync', 'pwrite 3 EDQUOT', '53100',

@@ -66,7 +66,10 @@ sub cron_conf
 	  "shared_preload_libraries = 'pg_cron'\ncron.use_background_workers = on\n" : '';
 }
 
-sub fault_library { return build_directory() . '/test/fault/fail_calls.so' }
+sub fault_library ($name = undef)
+{
+	return build_directory() . '/test/fault/' . ($name // 'fail_calls') . '.so';
+}
 
 # The shortest run of a workload that makes and drops objects.
 use constant SMALL_RUN => "'upsert', clients => 1, transactions => 5, rows => 10";
@@ -81,7 +84,7 @@ sub open_gate { return unlink $_[0]->data_dir . '/gate' }
 
 # A started cluster with the extension in database postgres.  Segments of 1 MB
 # keep the writing of files short; conf is appended to postgresql.conf; faults is the file that
-# tells test/fault/fail_calls.c in its server what to do.
+# tells a library of test/fault in its server what to do, by default fail_calls.
 sub probe_cluster ($name, %opt)
 {
 	my $node = PostgreSQL::Test::Cluster->new($name);
@@ -95,7 +98,7 @@ sub probe_cluster ($name, %opt)
 	# the test modules switch it off, and with it all advice is to switch it on
 	$node->append_conf('postgresql.conf', 'fsync = on');
 	$node->append_conf('postgresql.conf', $opt{conf}) if defined $opt{conf};
-	local $ENV{LD_PRELOAD} = join ' ', ($opt{faults} ? fault_library() : ()), $ENV{LD_PRELOAD} // '';
+	local $ENV{LD_PRELOAD} = join ' ', ($opt{faults} ? fault_library($opt{library}) : ()), $ENV{LD_PRELOAD} // '';
 	local $ENV{SP_FAULT_FILE} = $opt{faults} // '';
 	$node->start;
 	sql($node, 'CREATE EXTENSION pg_sync_probe');
