@@ -153,31 +153,22 @@ set_errcode(void *arg pg_attribute_unused())
 		(void) sp_errcode_for_file_access();
 }
 
-/* It belongs to the resource owner, so that it is gone after an error. */
-static File
-open_output(void)
-{
-	ErrorContextCallback callback = {.previous = error_context_stack, .callback = set_errcode};
-	File		file;
-
-	error_context_stack = &callback;
-	file = OpenTemporaryFile(false);
-	error_context_stack = callback.previous;
-	return file;
-}
-
+/* The files belong to the resource owner, so that they are gone after an error. */
 void
 sp_child_start(sp_child *child, const sp_child_program *program)
 {
+	ErrorContextCallback callback = {.previous = error_context_stack, .callback = set_errcode};
 	int			outputs[2];
 
 	*child = (sp_child) {.program = *program};
+	error_context_stack = &callback;
 	for (int i = 0; i < 2; i++)
 	{
-		child->files[i] = open_output();
+		child->files[i] = OpenTemporaryFile(false);
 		outputs[i] = FileGetRawDesc(child->files[i]);
 		(void) fcntl(outputs[i], F_SETFL, O_APPEND);
 	}
+	error_context_stack = callback.previous;
 	child->pid = fork_program(program, outputs);
 	if (child->pid < 0)
 		ereport(ERROR,
