@@ -155,7 +155,7 @@ layer_multipath() {
 	local table="multipath 0 0 1 1 round-robin 0 2 1 ${devices[0]} 1000 ${devices[1]} 1000"
 	case $1 in
 		stop) dmsetup remove --noudevsync lab ;;
-		*) dmsetup create --noudevsync lab \
+		*) dmsetup create --noudevsync --uuid mpath-lab lab \
 			--table "0 $(blockdev --getsz "${devices[0]}") $table" && dmsetup mknodes lab ;;
 	esac
 	devices=(/dev/mapper/lab)

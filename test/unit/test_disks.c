@@ -400,7 +400,10 @@ static const struct
 	{"linear", "md0", "\tmd/level: linear\n" SLAVE("vda") SLAVE("vdb"), "write back, 2, 2"},
 	{"RAID 5", "md0", "\tmd/level: raid5\n" SLAVE("vda") SLAVE("vdb"), "write back, 2, 32"},
 	{"any array", "md0", SLAVE("vda") SLAVE("vdb"), "write back, 2, 32"},
-	{"multipath", "dm-0", "\tdm/uuid: mpath-360\n" SLAVE("vda") SLAVE("vdb"), "write back, 32, 32"},
+	{"bio-based multipath", "dm-0", "\tdm/uuid: mpath-360\n" SLAVE("vda") SLAVE("vdb"),
+	"write back, 32, 32"},
+	{"multipath", "dm-0", "\tdm/uuid: mpath-360\n\tmq/0/nr_tags: 128\n" BACK STAT("1", "8", "5")
+	SLAVE("vda") SLAVE("vdb"), "write back, 5, 5"},
 	{"LVM over two", "dm-0", "\tdm/uuid: LVM-abc\n" SLAVE("vda") SLAVE("vdb"), "write back, 2, 32"},
 	{"RAID 1 over LVM over one", "md0", "\tmd/level: raid1\n" SLAVE("dm-1") SLAVE("dm-2")
 		"device - dm-1\n\tslaves/vda -> vda\ndevice - dm-2\n\tslaves/vdb -> vdb\n",

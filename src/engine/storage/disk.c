@@ -146,8 +146,8 @@ read_virtual(const char *directory, const char *name)
  * The kernel counts flushes in the queues of its block layer (blk-mq).  A
  * driver that takes each bio itself counts reads and writes at most.
  */
-static bool
-has_queues(const char *directory)
+bool
+sp_has_queues(const char *directory)
 {
 	char		path[PATH_MAX];
 
@@ -172,7 +172,7 @@ sp_disk_read(const char *directory, sp_disk *disk)
 	disk->fua = read_flag(directory, "queue/fua");
 	disk->is_virtual = read_virtual(directory, name);
 	disk->counts_flushes_only = read_flag(directory, "queue/iostats") == 0;
-	disk->counts_flushes = has_queues(directory);
+	disk->counts_flushes = sp_has_queues(directory);
 	disk->member = -1;
 	disk->stat_fd = -1;
 	return 0;

@@ -156,6 +156,9 @@ add_slaves(const descent *here, const char *directory)
 	(void) sp_read_attribute(directory, "dm/uuid", text, sizeof(text));
 	if (sp_begins_with(text, "mpath-"))
 	{
+		/* its flushes are counted here, and at the paths as reads; unless it is bio-based */
+		if (sp_has_queues(directory))
+			return sp_disks_append(way.disks, way.level, directory, way.duty, way.group);
 		way.group = ++way.disks->groups;
 		return add_links(&way, directory, "slaves/*", SP_FLUSHED_ALWAYS);
 	}

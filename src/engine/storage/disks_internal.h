@@ -42,6 +42,9 @@ extern int	sp_find_by_path(const char *sysroot, const char *path, char *director
 /* Name and attributes of the disk in a directory.  ENAMETOOLONG if it cannot be one. */
 extern int	sp_disk_read(const char *directory, sp_disk *disk);
 
+/* Does the kernel count the flushes of that device? */
+extern bool sp_has_queues(const char *directory);
+
 /*
  * Add the disk in a directory, unless the level has it.  A disk that is found twice has
  * the stricter duty.  A full list becomes incomplete.  Returns 0 or ENAMETOOLONG.
