@@ -555,4 +555,34 @@ TEST(writes_where_the_server_and_the_tool_do)
 	}
 }
 
+/* Only the two lines about descriptors open and close, in the tool's order. */
+TEST(opens_and_closes_as_the_tool_does)
+{
+	static const char *const orders[] = {
+		[SP_WRITE_SYNC_CLOSE] = "OWSCOC",[SP_WRITE_CLOSE_SYNC] = "OWCOSC"
+	};
+	int			found = 0;
+
+	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
+	stay_at_home();
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *one = &probe->cases[c];
+		const char *order = one->descriptor_use == SP_KEEP_OPEN ? NULL : orders[one->descriptor_use];
+		int			n = 0;
+
+		for (int k = 0; k < disk.nrecords; k++)
+		{
+			char		call = "WVOCSFRU"[disk.records[k].call];
+
+			if (disk.records[k].file != one->file)
+				continue;
+			assert_true(order ? call == order[n++ % 6] : call != 'O' && call != 'C');
+			found += n == 6;
+		}
+	}
+	assert_int_equal(found, 2);
+}
+
 TEST_MAIN(set_up, tear_down)

@@ -315,4 +315,24 @@ TEST(holds_nothing_when_interrupted)
 	}
 }
 
+/* Another file below the name of ours is neither written to nor removed. */
+TEST(knows_its_files_by_device_and_inode)
+{
+	plan_short_run(WAL, 0);
+	for (int differs = 0; differs < 3; differs++)
+	{
+		sp_file		file = probe->files[0];
+		int			fd;
+
+		file.device += differs == 1;
+		file.inode += differs == 2;
+		assert_int_equal(sp_is_in_place(&file), differs == 0);
+		fd = sp_open_same_file(&file, O_RDWR);
+		if (differs == 0)
+			assert_int_equal(close(fd), 0);
+		else
+			assert_true(fd == -1 && errno == ESTALE);
+	}
+}
+
 TEST_MAIN(set_up, tear_down)

@@ -388,8 +388,8 @@ typedef struct sp_power_judgement
 } sp_power_judgement;
 
 /*
- * What a power test has left: the number of each block, 0 if it is not whole.  seen: the last one
- * that the client was told.  Each was written after the one before was synced.
+ * What a power test has left: the number of each block (at least one), 0 if it is not whole.
+ * seen: the last one that the client was told.  Each was written after the one before was synced.
  */
 extern sp_power_judgement sp_power_judge(const int64_t *numbers, int blocks, int64_t seen);
 

@@ -27,8 +27,6 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen)
 	int64_t		last;			/* that was synced, or was being written */
 	int64_t		first;			/* that must be there */
 
-	if (blocks < 1)
-		return found;
 	for (int i = 0; i < blocks; i++)
 		found.newest = numbers[i] > found.newest ? numbers[i] : found.newest;
 	last = seen > found.newest ? seen : found.newest;

@@ -220,8 +220,7 @@ sp_segment_make(sp_segment_work *work, sp_segment_kind kind)
 	sp_file    *file = work->file;
 
 	work->position = 0;
-	if (kind == SP_RECYCLED)
-		close_file(file);
+	close_file(file);
 	if (!is_free(file, file->other_name))
 		return fail(work, "rename", errno);
 	if (!run_steps(work, steps[kind]))
