@@ -7,6 +7,8 @@
  */
 #include "unit.h"
 
+#include <string.h>
+
 #include "engine/measure/measure.h"
 
 #define BLOCKS	4
@@ -62,6 +64,25 @@ TEST(judges_what_a_ring_shows)
 		assert_int_equal(found.newest, rings[i].newest);
 		assert_int_equal(found.lost, rings[i].lost);
 		assert_int_equal(found.damaged, rings[i].damaged);
+	}
+}
+
+/* A file like a segment, of the method of the server. */
+TEST(plans_one_file)
+{
+	static sp_probe probe;
+	sp_server	server = {
+		.current = sp_sync_method_find("fsync"), .init_write_size = 256 * 1024
+	};
+
+	for (int shift = 20; shift <= 30; shift++)
+	{
+		memset(&probe, 0, sizeof(probe));
+		server.segment_size = INT64_C(1) << shift;
+		sp_power_plan(&probe, &server);
+		assert_int_equal(probe.nfiles, 1);
+		assert_ptr_equal(probe.files[0].method, server.current);
+		assert_int_equal(probe.files[0].size, INT64_C(1) << (shift < 24 ? shift : 24));
 	}
 }
 

@@ -322,17 +322,39 @@ TEST(knows_its_files_by_device_and_inode)
 	for (int differs = 0; differs < 3; differs++)
 	{
 		sp_file		file = probe->files[0];
+		int			free_fd = lowest_free_descriptor();
 		int			fd;
 
 		file.device += differs == 1;
 		file.inode += differs == 2;
 		assert_int_equal(sp_is_in_place(&file), differs == 0);
+		assert_true(differs == 0 || errno == ESTALE);
 		fd = sp_open_same_file(&file, O_RDWR);
 		if (differs == 0)
 			assert_int_equal(close(fd), 0);
 		else
 			assert_true(fd == -1 && errno == ESTALE);
+		assert_int_equal(lowest_free_descriptor(), free_fd);
 	}
+}
+
+static const char *
+do_nothing(void *what)
+{
+	(void) what;
+	return NULL;
+}
+
+/* Reading the clock may take less time than was measured. */
+TEST(takes_no_time_below_zero)
+{
+	int64_t		elapsed_ns = -1;
+
+	plan_short_run(WAL, 0);
+	disk.tick = 0;
+	probe->clock_cost_ns = 1000;
+	assert_null(sp_time_calls(probe, do_nothing, NULL, &elapsed_ns));
+	assert_int_equal(elapsed_ns, 0);
 }
 
 TEST_MAIN(set_up, tear_down)

@@ -98,7 +98,9 @@ TEST(does_what_the_server_does)
 	{
 		sp_segment_work work = work_on(kind);
 
+		work.file->position = 1;
 		assert_true(sp_segment_make(&work, kind));
+		assert_int_equal(work.file->position, 0);
 		/* what the engine opens for itself takes no time that counts */
 		assert_true(work.ns > 0 && work.ns <= disk.now);
 		if (kind != SP_RECYCLED)
@@ -131,6 +133,19 @@ TEST(fills_no_more_than_a_segment)
 	}
 	assert_int_equal(end, SEGMENT);
 	assert_true(sp_segment_remove(&work));
+}
+
+/* Pages, and what is left of one; one page or less is a plain write, as in the server. */
+TEST(writes_all_bytes)
+{
+	sp_segment_work work = work_on(SP_RECYCLED);
+
+	assert_int_equal(sp_write_blocks(work.file->fd, buffer, 8192, 20000, 0), 20000);
+	assert_int_equal(sp_write_blocks(work.file->fd, buffer, 8192, 100, 0), 100);
+	assert_string_equal(calls_made(), "VW");
+	assert_int_equal(disk.records[0].size, 20000);
+	assert_int_equal(disk.records[0].parts, 3);
+	assert_int_equal(disk.records[1].size, 100);
 }
 
 /* With few flushes measured, the whole is their mean, as often as a segment has one. */
@@ -267,13 +282,20 @@ TEST(touches_no_other_file)
 TEST(forgets_no_file)
 {
 	sp_segment_work work = work_on(SP_SPARSE);
+	int			fd = lowest_free_descriptor();
 
+	let_fail(RENAME, 1, EIO);
+	assert_false(sp_segment_make(&work, SP_SPARSE));
+	assert_int_equal(work.file->fd, -1);
+	sp_segment_discard(work.file);
+	assert_false(work.file->exists);
 	assert_true(sp_segment_make(&work, SP_SPARSE));
-	let_fail(UNLINK, 1, EIO);
+	let_fail(UNLINK, 2, EIO);
 	sp_segment_discard(work.file);
 	assert_true(work.file->exists);
 	sp_segment_discard(work.file);
 	assert_false(work.file->exists);
+	assert_int_equal(lowest_free_descriptor(), fd);
 	disk.armed = false;
 }
 
@@ -300,6 +322,7 @@ TEST(removes_a_file_that_it_cannot_know_again)
 	assert_int_equal(errno, EIO);
 	assert_string_equal(work.failed, "fstat");
 	assert_false(work.file->exists);
+	assert_int_equal(work.file->fd, -1);
 	assert_int_equal(faccessat(directory_fd, work.file->name, F_OK, 0), -1);
 	disk.armed = false;
 	/* it is closed, too */

@@ -367,7 +367,10 @@ extern int	sp_openat(int directory_fd, const char *name, int flags);
  */
 extern const char *sp_create_file(sp_file *file);
 
-/* Is the file below that name the one that was created? */
+/*
+ * Is the file below that name the one that was created?  Else errno is set, to ESTALE if another
+ * one is there.
+ */
 extern bool sp_is_in_place(const sp_file *file);
 
 /* The flags with which the method of a file opens it, for sp_openat(). */

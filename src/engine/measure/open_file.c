@@ -90,8 +90,10 @@ sp_is_in_place(const sp_file *file)
 {
 	struct stat status;
 
-	return fstatat(file->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-		status.st_dev == file->device && status.st_ino == file->inode;
+	if (fstatat(file->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+		return false;
+	errno = ESTALE;
+	return status.st_dev == file->device && status.st_ino == file->inode;
 }
 
 /*

@@ -45,7 +45,6 @@ write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 	int64_t		first = file->position / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE;
 	int64_t		end = file->position + test_case->write_size;
 	size_t		size;
-	const char *failed;
 
 	if (end > file->size)
 	{
@@ -56,10 +55,8 @@ write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 	if (first + (int64_t) size > file->size)
 		size = (size_t) (file->size - first);
 
-	failed = write_all(file->fd, probe->buffer, size, first);
-	if (failed == NULL)
-		file->position = end;
-	return failed;
+	file->position = end;
+	return write_all(file->fd, probe->buffer, size, first);
 }
 
 static const char *

@@ -226,7 +226,7 @@ sp_segment_make(sp_segment_work *work, sp_segment_kind kind)
 	if (!run_steps(work, steps[kind]))
 		return false;
 	if (!sp_is_in_place(file))
-		return fail(work, "open", ESTALE);
+		return fail(work, "open", errno);
 	file->fd = sp_openat(file->directory_fd, file->name, sp_open_flags(file));
 	file->position = 0;
 	return file->fd >= 0 || fail(work, "open", errno);
@@ -238,5 +238,5 @@ sp_segment_remove(sp_segment_work *work)
 	static const sp_calls steps[] = {remove_file, sync_directory, NULL};
 
 	close_file(work->file);
-	return sp_is_in_place(work->file) ? run_steps(work, steps) : fail(work, "unlink", ESTALE);
+	return sp_is_in_place(work->file) ? run_steps(work, steps) : fail(work, "unlink", errno);
 }

@@ -90,7 +90,7 @@ read_statement(const char *line, sp_pgbench_take_statement take, void *context)
 	int			text = 0;
 
 	if (sscanf(line, " %lf %" SCNd64 " %n", &latency_ms, &failures, &text) == 2 && text > 0 &&
-		line[0] == ' ' && line[text] != '\0')
+		line[0] == ' ')
 		take(context, or_nan(latency_ms), failures, line + text);
 }
 
