@@ -76,6 +76,14 @@ sp_errcode_for_file_access(void)
 	return geterrcode() == ERRCODE_INTERNAL_ERROR ? errcode(ERRCODE_IO_ERROR) : 0;
 }
 
+/* The same as an error context callback, around functions of the server that access files. */
+static inline void
+sp_set_errcode_for_file_access(void *arg pg_attribute_unused())
+{
+	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
+		(void) sp_errcode_for_file_access();
+}
+
 /*
  * One row of float8: bytes of WAL, its syncs and writes, and since when the bytes and the
  * others are counted, in seconds since 1970.  The counts of writes and syncs moved to

@@ -145,19 +145,13 @@ sp_child_new_lines(sp_child *child)
 
 /* -------------------------------------------------------------- start and end */
 
-/* The server has no SQLSTATE but XX000 for this. */
-static void
-set_errcode(void *arg pg_attribute_unused())
-{
-	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
-		(void) sp_errcode_for_file_access();
-}
-
 /* The files belong to the resource owner, so that they are gone after an error. */
 void
 sp_child_start(sp_child *child, const sp_child_program *program)
 {
-	ErrorContextCallback callback = {.previous = error_context_stack, .callback = set_errcode};
+	ErrorContextCallback callback = {
+		.previous = error_context_stack, .callback = sp_set_errcode_for_file_access
+	};
 	int			outputs[2];
 
 	*child = (sp_child) {.program = *program};

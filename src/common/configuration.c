@@ -139,12 +139,17 @@ sp_alter_system(const char *name, const char *value)
 		psprintf("ALTER SYSTEM SET %s = %s", name, quote_literal_cstr(value)) :
 		psprintf("ALTER SYSTEM RESET %s", name);
 	RawStmt    *statement = linitial(raw_parser(sql, RAW_PARSE_DEFAULT));
+	ErrorContextCallback callback = {
+		.previous = error_context_stack, .callback = sp_set_errcode_for_file_access
+	};
 	Oid			saved_user;
 	int			saved_context;
 
 	GetUserIdAndSecContext(&saved_user, &saved_context);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, saved_context | SECURITY_LOCAL_USERID_CHANGE);
+	error_context_stack = &callback;
 	AlterSystemSetConfigFile(castNode(AlterSystemStmt, statement->stmt));
+	error_context_stack = callback.previous;
 	SetUserIdAndSecContext(saved_user, saved_context);
 }
 

@@ -415,12 +415,16 @@ sp_probe_files_remove(sp_probing *state)
 			continue;
 		file->exists = false;
 
-		if (!sp_is_in_place(file))
+		if (sp_is_in_place(file))
+			(void) unlink_at(state->directory_fd, state->directory, file->name);
+		else if (errno != ENOENT && errno != ESTALE)
+			ereport(WARNING,
+					(sp_errcode_for_file_access(),
+					 errmsg("could not stat file \"%s/%s\": %m", state->directory, file->name)));
+		else
 			ereport(WARNING,
 					(errmsg("probe file \"%s/%s\" is no longer there", state->directory, file->name),
 					 errdetail("It was removed or replaced while it was measured. Measurements of a removed file can be wrong.")));
-		else
-			(void) unlink_at(state->directory_fd, state->directory, file->name);
 	}
 	if (state->directory_fd >= 0)
 		close(state->directory_fd);

@@ -8,13 +8,14 @@
  * or through a few functions of the server such as OpenTemporaryFile().  The file that
  * SP_FAULT_FILE names has one line:
  *
- *		<serial number> <call> <n> <errno, or 0 for a short write>
+ *		<serial number> <call> <n> <errno, 0 for a short write, or -1 for a stall of 5 s>
  *
- * The n-th such call of each process does not take place and fails.  Counting starts
- * again whenever the line changes.  Each failure is a line of <SP_FAULT_FILE>.log.
+ * The n-th such call of each process does not take place and fails; a negative n: so do all
+ * that follow.  Counting starts again whenever the line changes.  Each failure is a line of
+ * <SP_FAULT_FILE>.log.
  *
  * It must not touch the server's own calls: those below a statement that the extension
- * executes are deeper in the stack, and segments of WAL are left out.
+ * executes are deeper in the stack, and those that write WAL are known by their function or file.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,6 +45,8 @@
 #define OWN_FRAMES		3
 #define SERVER_FRAMES	5
 
+#define STALL			(-1)
+
 static char line_read[128];
 static long seen;
 static bool busy;
@@ -57,6 +60,10 @@ prepare(void)
 	(void) backtrace(&frame, 1);
 }
 
+/*
+ * Writing WAL, which the extension causes by flushing it and by setting wal_sync_method, is the
+ * server's: it has to end in a PANIC.
+ */
 static bool
 is_of_extension(void)
 {
@@ -66,8 +73,12 @@ is_of_extension(void)
 
 	for (int i = 0; i < n; i++)
 	{
-		if (dladdr(frames[i], &info) && strstr(info.dli_fname, "/pg_sync_probe.so"))
+		if (!dladdr(frames[i], &info))
+			continue;
+		if (strstr(info.dli_fname, "/pg_sync_probe.so"))
 			return true;
+		if (info.dli_sname != NULL && strcasestr(info.dli_sname, "xlog"))
+			return false;
 	}
 	return false;
 }
@@ -116,7 +127,7 @@ fails(const char *call, int fd)
 	strcpy(line_read, line);
 	if (sscanf(line, "%*d %31s %ld %d", name, &n, &error_number) == 3 &&
 		strcmp(name, call) == 0 && (fd < 0 || is_file(fd)) && is_of_extension())
-		result = ++seen == n;
+		result = ++seen == n || (n < 0 && seen >= -n);
 	if (result)
 	{
 		snprintf(log, sizeof(log), "%s.log", control_file);
@@ -126,6 +137,11 @@ fails(const char *call, int fd)
 				abort();
 			close(control);
 		}
+	}
+	if (result && error_number == STALL)
+	{
+		sleep(5);
+		result = false;
 	}
 	busy = false;
 	errno = result ? error_number : saved_errno;
@@ -226,6 +242,22 @@ DEFINE_BOTH(ssize_t, pwritev, fd, (int fd, const struct iovec *parts, int n, off
 			(fd, parts, n, offset), SHORT(real(fd, parts, n / 2, offset)))
 DEFINE(int, fsync, "fsync", fd, (int fd), (fd), -1)
 DEFINE(int, fdatasync, "fdatasync", fd, (int fd), (fd), -1)
+/* dlsym() may call these */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+void *
+malloc(size_t size)
+{
+	return fails("malloc", -1) ? NULL : __libc_malloc(size);
+}
+
+void *
+realloc(void *old, size_t size)
+{
+	return fails("realloc", -1) ? NULL : __libc_realloc(old, size);
+}
+
 /* the descriptor is gone all the same, as on Linux */
 int
 close(int fd)

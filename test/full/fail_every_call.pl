@@ -1,12 +1,15 @@
 # Every call fails once: the n-th system call of a kind that the extension makes fails with each
-# errno that fits, for n = 1, 2, 4 ... until none is left to fail.  Then the client got a documented
-# SQLSTATE, or rows, nothing is left, the settings are as before, and the same backend can probe.
+# errno that fits, for n = 1, 2, 4 ... until none is left to fail, and then all of them; a sync
+# stalls; there is no memory.  Then the client got a documented SQLSTATE, or rows, nothing is left,
+# the settings are as before, and the same backend can probe.
 #
 #	SP_FAULTS			the values of n for each call and errno
 #	SP_SECONDS			how long each action is tried; what is left then is counted
 #	SP_ACTIONS, SP_CALLS	only those whose name is like this
 
 use Errno qw(EAGAIN EDQUOT EINTR EIO EMFILE ENFILE ENOMEM ENOSPC EROFS);
+use File::Basename qw(basename);
+use List::Util qw(uniq);
 use SyncProbeTest;
 
 plan skip_all => 'preloading is only tried on Linux' if $^O ne 'linux';
@@ -35,11 +38,12 @@ my %actions = (
 	'cleanup' => 'SELECT sync_probe.cleanup()');
 
 my %errnos = (EAGAIN => EAGAIN, EDQUOT => EDQUOT, EINTR => EINTR, EIO => EIO, EMFILE => EMFILE,
-	ENFILE => ENFILE, ENOMEM => ENOMEM, ENOSPC => ENOSPC, EROFS => EROFS, short => 0);
+	ENFILE => ENFILE, ENOMEM => ENOMEM, ENOSPC => ENOSPC, EROFS => EROFS, short => 0,
+	stall => -1);
 my @open = qw(EIO EMFILE ENFILE EINTR);
 my @create = qw(EIO ENOSPC EDQUOT EROFS);
 my @write = qw(EIO ENOSPC EDQUOT EINTR short);
-my @sync = qw(EIO ENOSPC EDQUOT EINTR);
+my @sync = qw(EIO ENOSPC EDQUOT EINTR stall);
 
 # waitpid() is not among them: with WNOHANG it has no error for a child that exists.
 my %calls = (open => \@open, openat => [ @open, @create ], fopen => \@open,
@@ -47,6 +51,7 @@ my %calls = (open => \@open, openat => [ @open, @create ], fopen => \@open,
 	(map { ($_ => ['EIO']) } qw(readdir fstat fstatat stat lstat readlink)),
 	(map { ($_ => \@create) } qw(mkdir mkfifo rename)),
 	(map { ($_ => [qw(EIO EROFS)]) } qw(unlink unlinkat rmdir)),
+	(map { ($_ => ['ENOMEM']) } qw(malloc realloc)),
 	dup2 => [qw(EINTR EMFILE)], fork => [qw(EAGAIN ENOMEM)], execve => [qw(EIO ENOMEM)],
 	shm_open => [qw(EMFILE ENFILE ENOSPC)], posix_fallocate => [qw(ENOSPC EINTR)],
 	read => [qw(EIO EINTR)], pread => [qw(EIO EINTR)], write => \@write, pwrite => \@write,
@@ -72,14 +77,23 @@ my $session;
 sub begin_session
 {
 	$session = verbose_session($node);
-	query($session, "SET client_min_messages = error; SET statement_timeout = '30 s'");
+	query($session, "SET client_min_messages = warning; SET statement_timeout = '30 s'");
 	query($session, 'SELECT sync_probe.cleanup()');
 	return;
 }
 
+# What is left and was not told.  A power test leaves its file: its first numbers are durable.
+sub left_untold ($action, $err)
+{
+	return map { "left without a word: $_" } grep {
+		my $file = basename($_);
+		!($action eq 'power_test' && $file =~ /power_test$/) && $err !~ /(WARNING|ERROR).*\Q$file\E/
+	} uniq(probe_files($node), directories());
+}
+
 sub directories { return glob($node->data_dir . '/base/pgsql_tmp/*sync_probe*') }
 
-# What is wrong, or nothing.  An unlink that failed leaves a file for cleanup(), which is told.
+# What is wrong, or nothing.
 sub state_now
 {
 	return join "\n", grep { $_ ne '' } leftovers($node), descriptors($session->{pid}),
@@ -88,16 +102,17 @@ sub state_now
 	  (settings() eq $settings ? '' : 'settings changed');
 }
 
-sub faults ($call, $err)
+sub faults ($action, $err)
 {
 	my @faults;
 	push @faults, "undocumented: $err" if $err =~ /PANIC:|server closed/
 	  || grep { !/^(?:08|22|25|28|38|42|53|55|58|F0)/ } $err =~ /(?:ERROR|FATAL):  (\w{5}):/g;
 	return (@faults, 'the backend has ended') if !pid_alive($session->{pid});
+	push @faults, left_untold($action, $err);
 	my ($works, $why) = query($session, "SELECT bool_or(ops > 0) AND bool_and(status <> 'error')"
 		  . " FROM sync_probe.probe('pg_wal', 'wal', duration => '20 ms', record => false)");
 	push @faults, "the next probe does not work: $works$why" if "$works$why" ne "t\n";
-	query($session, 'SELECT sync_probe.cleanup()') if $call =~ /unlink|rmdir|dir|stat|open/;
+	query($session, 'SELECT sync_probe.cleanup()');
 	my $left;
 	push @faults, "left: $left" if !wait_for(sub { ($left = state_now()) eq '' });
 	return @faults;
@@ -129,15 +144,17 @@ for my $action (grep { $_ =~ ($ENV{SP_ACTIONS} // '') } sort keys %actions)
 		ERRNO: for my $errno (@{ $calls{$call} })
 		{
 			$left_out++, next if time > $end;
-			for my $n (map { 2**$_ } 0 .. $most - 1)
+			# a call that a signal has interrupted is repeated, and of stalls one is enough
+			my $once = $errno =~ /^(EINTR|short|stall)$/;
+			for my $n ((map { 2**$_ } 0 .. ($errno eq 'stall' ? 0 : $most - 1)), $once ? () : -1)
 			{
 				my ($injected, $out, $err) = with_fault($call, $n, $errno, $actions{$action});
 				last ERRNO if !$injected && $n == 1;
-				last if !$injected;
+				next if !$injected;
 				$failed{$call}++;
 				$told{ $err =~ /(?:ERROR|FATAL):  (\w{5}):/ ? $1
 					: $out =~ /^error$/m ? 'row with an error' : 'none' }++;
-				my @faults = faults($call, $err) or next;
+				my @faults = faults($action, $err) or next;
 				fail("$action, $call $n $errno: $_") for @faults;
 				$wrong++;
 				$session->{run}->kill_kill;
