@@ -102,6 +102,7 @@ static const struct
 	{"progress: 2.0 s, inf tps, lat 1.000 ms stddev 0.000, 0 failed", {2.0, NAN, 1}},
 	{"", {0, 0, 0}},
 	{"progress: 1.0 s", {0, 0, 0}},
+	{"progress: 1.0 s, 1.0 tps, lat 1.0", {0, 0, 0}},
 	{"progress: s, 1.0 tps, lat 1.0 ms", {0, 0, 0}},
 	{"pgbench: error: Run was aborted; the above results are incomplete.", {0, 0, 0}},
 };
