@@ -97,9 +97,16 @@ sp_workload_directory_remove(void)
 {
 	struct stat status;
 
+	if (lstat(SP_WORKLOAD_DIRECTORY, &status) != 0)
+	{
+		if (errno != ENOENT)
+			ereport(WARNING,
+					(sp_errcode_for_file_access(),
+					 errmsg("could not stat file \"%s\": %m", SP_WORKLOAD_DIRECTORY)));
+		return false;
+	}
 	/* rmtree() sends a WARNING for what it cannot remove */
-	return lstat(SP_WORKLOAD_DIRECTORY, &status) == 0 && S_ISDIR(status.st_mode) &&
-		rmtree(SP_WORKLOAD_DIRECTORY, true);
+	return S_ISDIR(status.st_mode) && rmtree(SP_WORKLOAD_DIRECTORY, true);
 }
 
 /* ----------------------------------------------------------------- the schema */
