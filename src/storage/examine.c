@@ -11,6 +11,7 @@
  */
 #include "storage/storage.h"
 
+#include <fts.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,8 +91,57 @@ add_pool_disks(sp_storage *storage)
 	add_vdevs_of(storage, SP_VDEV_DATA);
 	if (storage->zfs.more_vdevs)
 		storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
+}
+
+/* The name of the volume of ZFS that is this device, "zd0", by udev's links; or NULL. */
+static char *
+volume_of_device(const char *device)
+{
+	char	   *const roots[] = {"/dev/zvol", NULL};
+	FTS		   *tree = NULL;
+	FTSENT	   *entry;
+	char	   *volume = NULL;
+
+	if (strncmp(device, "zd", 2) == 0)
+		tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	while (tree != NULL && volume == NULL && (entry = fts_read(tree)) != NULL)
+	{
+		char		target[MAXPGPATH] = "/";
+
+		if ((entry->fts_info == FTS_SL || entry->fts_info == FTS_SLNONE) &&
+			readlink(entry->fts_path, target + 1, sizeof(target) - 2) > 0 &&
+			strcmp(strrchr(target, '/') + 1, device) == 0)
+			volume = pstrdup(entry->fts_path + strlen(roots[0]) + 1);
+	}
+	if (tree != NULL)
+		fts_close(tree);
+	return volume;
+}
+
+/*
+ * Ask the tools for what is ZFS.  The disks of a volume are those of its pool, since its device
+ * counts no flushes.
+ */
+static void
+examine_zfs(sp_storage *storage)
+{
+	StringInfoData why_not;
+	bool		is_volume = !is_zfs(storage->beneath);
+
+	storage->dataset = is_volume ? volume_of_device(storage->disks.top.name) :
+		storage->beneath->source;
+	if (storage->dataset == NULL)
+		return;
+	initStringInfo(&why_not);
+	/* why_not says what is missing in zfs */
+	(void) sp_zfs_ask_tools(storage->dataset, &storage->zfs, &why_not);
+	storage->zfs_unknown = why_not.data;
+	if (is_volume && storage->zfs.nvdevs > 0)
+		storage->disks.count = 0;
+	add_pool_disks(storage);
 	/* a pool is on no single device */
-	storage->disks.top.name[0] = '\0';
+	if (!is_volume)
+		storage->disks.top.name[0] = '\0';
 }
 
 /* The separate log and real-time devices of xfs. */
@@ -209,7 +259,7 @@ why_syncs_nothing(const sp_storage *storage)
 		return psprintf("its file is on %s", storage->disks.backing_mount->fstype);
 	if (storage->mount && is_volatile_overlay(storage->mount))
 		return "volatile overlay";
-	if (storage->is_zfs && strcmp(storage->zfs.sync, "disabled") == 0)
+	if (storage->dataset && strcmp(storage->zfs.sync, "disabled") == 0)
 		return "sync=disabled";
 	return NULL;
 }
@@ -229,7 +279,7 @@ sp_storage_facts(const sp_storage *storage)
 		 * A driver without the kernel's queues may count no writes either.  Of ZFS it is not
 		 * known which parts of the pool a sync writes to, nor what deduplication leaves out.
 		 */
-		.writes_uncounted = !device.count_flushes || storage->is_zfs,
+		.writes_uncounted = !device.count_flushes || storage->dataset != NULL,
 		/* the file of a loop device has a backing device, even if that is unknown */
 		.has_backing = storage->disks.backing_file[0] != '\0',
 		.backing_write_cache = sp_disks_summary(&storage->disks, SP_LEVEL_BACKING).write_cache
@@ -243,20 +293,11 @@ sp_storage_facts(const sp_storage *storage)
 void
 sp_storage_examine(const sp_location *location, sp_storage *storage)
 {
-	StringInfoData why_not;
 	sp_parent	parent = {0};
 
 	sp_storage_find(location, sp_storage_mounts(), &parent, storage);
 	sp_storage_find_disks(storage);
-	if (is_zfs(storage->beneath))
-	{
-		initStringInfo(&why_not);
-		storage->is_zfs = true;
-		/* why_not says what is missing in zfs */
-		(void) sp_zfs_ask_tools(storage->beneath->source, &storage->zfs, &why_not);
-		storage->zfs_unknown = why_not.data;
-		add_pool_disks(storage);
-	}
+	examine_zfs(storage);
 }
 
 /* ----------------------------------------------------------------- counters */

@@ -70,9 +70,9 @@ add_zfs(StringInfo json, const sp_storage *storage)
 	const sp_zfs *zfs = &storage->zfs;
 	char		pool[256];
 
-	sp_zfs_pool_name(storage->beneath->source, pool);
+	sp_zfs_pool_name(storage->dataset, pool);
 	sp_jsonb_begin(json, "zfs", '{');
-	sp_jsonb_put_text(json, "dataset", storage->beneath->source);
+	sp_jsonb_put_text(json, "dataset", storage->dataset);
 	sp_jsonb_put_text(json, "pool", pool);
 	sp_jsonb_put_text(json, "sync", zfs->sync);
 	sp_jsonb_put_text(json, "logbias", zfs->logbias);
@@ -227,7 +227,7 @@ sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 	}
 	sp_jsonb_put_text(json, "below_write_cache", probe->device.backing_write_cache);
 	sp_jsonb_put_text(json, "backing_file", storage->disks.backing_file);
-	if (storage->is_zfs)
+	if (storage->dataset)
 		add_zfs(json, storage);
 	sp_jsonb_put_number(json, "file_bytes", (double) file_bytes(probe), 0);
 	sp_jsonb_put_text(json, "no_counters", storage->no_counters);

@@ -58,7 +58,7 @@ typedef struct sp_storage
 	const char *no_counters;	/* why the counters are not read, or NULL */
 
 	/* by sp_storage_examine() and sp_storage_open() */
-	bool		is_zfs;
+	const char *dataset;		/* of ZFS, a file system or the volume below it; or NULL */
 	char	   *zfs_unknown;	/* why properties are unknown; may be empty */
 	sp_zfs		zfs;
 	int			reserved_fds;	/* reserved with AcquireExternalFD() */

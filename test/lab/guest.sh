@@ -122,9 +122,10 @@ layer_crypt() {
 	devices=(/dev/mapper/lab)
 }
 
+# The options name the file system of the file.
 layer_loop() {
 	case $1 in
-		make) mkfs.ext4 -q -F "${devices[0]}" && mount "${devices[0]}" /below &&
+		make) "mkfs.${options:-ext4}" -q "${devices[0]}" && mount "${devices[0]}" /below &&
 			fallocate -l 800M /below/image && losetup /dev/loop0 /below/image ;;
 		start) mount "${devices[0]}" /below && losetup /dev/loop0 /below/image ;;
 		stop) losetup -d /dev/loop0; umount /below ;;
@@ -168,14 +169,15 @@ layer_log() { devices=("${devices[0]}" log "${devices[1]}"); }
 layer_zvol() {
 	local i
 	case $1 in
-		make) zpool create -f -o ashift=12 -m none tank "${devices[@]}"
+		make) /lib/systemd/systemd-udevd --daemon
+			zpool create -f -o ashift=12 -m none tank "${devices[@]}"
 			zfs create -s -V 800M -o volblocksize=8k tank/data ;;
 		start) zpool import -f -d /dev tank ;;
 		stop) zpool export -f tank ;;
 	esac
-	devices=(/dev/zd0)
+	devices=(/dev/zvol/tank/data)
 	[[ $1 == stop ]] || for ((i = 0; i < 100; i++)); do
-		[[ ! -b /dev/zd0 ]] || break
+		[[ ! -b ${devices[0]} ]] || break
 		sleep 0.1
 	done
 }
