@@ -38,7 +38,7 @@ _PG_init(void)
 							PGC_USERSET, GUC_UNIT_S, NULL, NULL, NULL);
 
 	DefineCustomIntVariable("pg_sync_probe.reserve_percent",
-							"Share of a file system that a probe leaves free.",
+							"Share of a file system that probes leave free, and workloads in pg_wal.",
 							"In pg_wal, WAL must also be able to grow to max_wal_size.",
 							&sp_reserve_percent, 5, 0, 100,
 							PGC_SUSET, 0, NULL, NULL, NULL);

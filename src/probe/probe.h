@@ -102,18 +102,6 @@ extern void sp_wal_profile_look(sp_wal_profile *profile);
 extern void sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters);
 extern int	sp_wal_profile_max_flush_size(const sp_wal_profile *profile);
 
-/* ----------------------------------------------------------- free_space.c */
-
-/* GUC, see pg_sync_probe.c */
-extern int	sp_reserve_percent;
-
-extern int64 sp_location_space(const sp_location *location, int directory_fd, int64 wanted,
-							   int64 *reserve);
-extern void sp_space_error(const sp_location *location, int64 available, int64 reserve,
-						   int64 wanted);
-extern int64 sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted);
-extern char *sp_pretty_bytes(int64 bytes);
-
 /* ---------------------------------------------------------------- files.c */
 
 /* A run on files, while it measures. */

@@ -4,10 +4,11 @@
  *		The locations of the cluster, and the storage below them.
  *
  * A location is pg_wal or a tablespace.  This folder finds the file system and the
- * disks below each location, and shows them as SQL rows and as jsonb.
+ * disks below each location, and shows them as SQL rows and as jsonb; and it guards the free
+ * space there.
  *
  * It must not: write a file, measure, or record.  What cannot be found out is left
- * out, and is no error.
+ * out, and is no error, but for free space.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,6 +45,19 @@ extern void sp_location_check_privilege(const sp_location *location);
 #define SP_POWER_TEST_FILE	"pgsql_tmp_sync_probe.power_test"
 
 extern bool sp_power_test_left(const sp_location *location, char *path);
+
+/* ----------------------------------------------------------- free_space.c */
+
+/* GUC, see pg_sync_probe.c */
+extern int	sp_reserve_percent;
+
+extern int64 sp_location_space(const sp_location *location, int directory_fd, int64 wanted,
+							   int64 *reserve);
+extern void sp_space_error(const sp_location *location, int64 available, int64 reserve,
+						   int64 wanted);
+extern int64 sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted);
+extern void sp_check_wal_reserve(void);
+extern char *sp_pretty_bytes(int64 bytes);
 
 /* -------------------------------------------------------------- examine.c */
 

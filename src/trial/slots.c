@@ -47,6 +47,9 @@
 #define EXPOSURE_REPEATS	2
 #define MAX_FIRST_SLOTS		20		/* of the current value, until the load commits */
 
+/* Time between two looks at the load: its errors, and the space that its WAL leaves. */
+#define LOAD_CHECK_S		0.1
+
 /* Without a commit in the first rounds of that time, there is nothing to compare. */
 #define IDLE_S				5
 
@@ -131,6 +134,19 @@ switch_to(sp_trial *trial, int value, bool restore)
 				 errhint("It may be set on the command line of the server, or a configuration file may contain errors: see the server log.")));
 }
 
+/* A slot may take a minute, in which the load writes WAL. */
+static void
+sample_for(sp_trial *trial, double seconds)
+{
+	for (double until = 0; until < seconds;)
+	{
+		until = Min(until + LOAD_CHECK_S, seconds);
+		sp_sampler_run(trial->sampler, until);
+		if (trial->load)
+			sp_load_check(trial->load);
+	}
+}
+
 /* Switch, and sample.  The sums are valid until the next time. */
 static const sp_commit_sums *
 sample_value(sp_trial *trial, int value, double settle_s, double seconds)
@@ -148,11 +164,9 @@ sample_value(sp_trial *trial, int value, double settle_s, double seconds)
 	/* nothing is read from a table during a slot */
 	InvalidateCatalogSnapshot();
 	sp_sampler_start(trial->sampler);
-	sp_sampler_run(trial->sampler, settle_s);
+	sample_for(trial, settle_s);
 	sp_sampler_start(trial->sampler);
-	sp_sampler_run(trial->sampler, seconds - settle_s);
-	if (trial->load)
-		sp_load_check(trial->load);
+	sample_for(trial, seconds - settle_s);
 	trial->old_statements = Max(trial->old_statements, count_old_statements(started));
 	return sp_sampler_stop(trial->sampler);
 }

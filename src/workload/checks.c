@@ -29,7 +29,6 @@
 #include "utils/lsyscache.h"
 
 #include "compat.h"
-#include "storage/storage.h"
 
 /* As many as superuser_reserved_connections by default. */
 #define SPARE_CONNECTIONS	3

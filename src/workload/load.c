@@ -93,6 +93,7 @@ sp_load_check(sp_workload_run *run)
 {
 	char	   *lines;
 
+	sp_check_wal_reserve();
 	if (sp_child_has_ended(&run->load))
 	{
 		/* a cancel reaches both, and says more */

@@ -152,6 +152,13 @@ drop_sql(const char *schema)
 }
 
 static void
+watch_space(void *context pg_attribute_unused(), sp_child *child)
+{
+	if (child->runs)
+		sp_check_wal_reserve();
+}
+
+static void
 prepare_scripts(sp_workload_run *run)
 {
 	int			limit_ms = sp_workload_limit_ms(sp_max_duration_ms);
@@ -163,6 +170,7 @@ prepare_scripts(sp_workload_run *run)
 
 	run->set_up = sp_pgbench_prepare(run, "set_up.sql", "set up", after_sessions(run, set_up),
 									 LOCK_TIMEOUT, limit_ms);
+	run->set_up->program.meanwhile = watch_space;
 	if (run->workload.teardown)
 		run->tear_down = sp_pgbench_prepare(run, "tear_down.sql", "tore down",
 											after_sessions(run, run->workload.teardown),
@@ -200,6 +208,7 @@ drop_own_leftovers(const sp_workload_run *run)
 void
 sp_workload_make(sp_workload_run *run)
 {
+	sp_check_wal_reserve();
 	sp_pgbench_find(run);
 	/* 32 random bits: a collision with one of a few leftovers is very unlikely */
 	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x",

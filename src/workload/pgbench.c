@@ -207,6 +207,8 @@ read_meanwhile(void *context, sp_child *child)
 	static char buffer[MAX_FIFO_BYTES];
 	output_reader *state = context;
 
+	if (child->runs)
+		sp_check_wal_reserve();
 	for (int i = 0; i < state->run->threads; i++)
 	{
 		ssize_t		got;

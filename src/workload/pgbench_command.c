@@ -251,7 +251,7 @@ sp_pgbench_argv(const sp_workload_run *run, bool with_log)
 	return argv;
 }
 
-const sp_pgbench_once *
+sp_pgbench_once *
 sp_pgbench_prepare(const sp_workload_run *run, const char *name, const char *what, const char *sql,
 				   const char *lock_timeout, int limit_ms)
 {

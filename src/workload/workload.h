@@ -21,6 +21,7 @@
 #include "common/common.h"
 #include "engine/pgbench/pgbench.h"
 #include "live/live.h"
+#include "storage/storage.h"
 
 /* The name of a schema is this prefix and a random number in eight hexadecimal digits. */
 #define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"
@@ -104,7 +105,7 @@ typedef struct sp_workload_run
 	char		pgbench[MAXPGPATH]; /* that is run */
 	const char *host;			/* that it connects to */
 	sp_objects_state objects;
-	const sp_pgbench_once *set_up;
+	sp_pgbench_once *set_up;
 	const sp_pgbench_once *tear_down;	/* NULL: none */
 	const sp_pgbench_once *drop;
 
@@ -168,9 +169,9 @@ extern char **sp_pgbench_argv(const sp_workload_run *run, bool with_log);
 extern char **sp_pgbench_envp(const sp_workload_run *run);
 
 /* Write the SQL to the temporary directory, and build the command that runs it. */
-extern const sp_pgbench_once *sp_pgbench_prepare(const sp_workload_run *run, const char *name,
-												 const char *what, const char *sql,
-												 const char *lock_timeout, int limit_ms);
+extern sp_pgbench_once *sp_pgbench_prepare(const sp_workload_run *run, const char *name,
+										   const char *what, const char *sql,
+										   const char *lock_timeout, int limit_ms);
 
 /* ----------------------------------------------------------------- pgbench.c */
 
@@ -209,7 +210,10 @@ extern sp_workload_run *sp_load_make(const char *workload, int seconds);
 /* Start pgbench, once the run has objects.  Releases all snapshots. */
 extern void sp_load_start(sp_workload_run *run);
 
-/* Call it often: it reads what pgbench prints.  Its errors are those of pgbench(). */
+/*
+ * Call it often: it reads what pgbench prints, and checks the space in pg_wal.  Its errors are
+ * those of pgbench().
+ */
 extern void sp_load_check(sp_workload_run *run);
 
 /* ---------------------------------------------------------------- record.c */

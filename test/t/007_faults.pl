@@ -89,7 +89,7 @@ is(count_of(qr/^pwritev /, with_faults(['pwritev 3 short'], @fill)),
 	1 + count_of(qr/^pwritev /, with_faults([], @fill)), 'the rest of a short write follows');
 
 my $no_room = qr/DETAIL:  Needs \d+ [kM]B plus a reserve of \d+ [kMG]B; 0 bytes is available\./;
-my $no_space = qr/not enough space to probe location/;
+my $no_space = qr/not enough space at location/;
 my $no_reserve = qr/DETAIL:  0 bytes is available, less than the reserve of \d+ [kMG]B\./;
 
 # location, suite, faults, SQLSTATE, message
@@ -177,6 +177,34 @@ for ([ 20, 44 ], [ 64, 4 ])
 query($session, 'RESET pg_sync_probe.reserve_percent');
 sql($node, "SELECT pg_drop_replication_slot('keeps')");
 is(traces(), '', 'the reserve of WAL: no trace is left');
+
+# --- nor does the WAL of a workload take the reserve, when it begins and while it runs
+
+sql($node, <<'SQL');
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('load', 'SELECT pg_current_xact_id();');
+ALTER SYSTEM SET fsync = on;
+SQL
+$node->reload;
+wait_for(sub { (query($session, 'SHOW fsync'))[0] eq "on\n" }) or die;
+for my $call (pgbench_sql("'load', clients => 1, duration => '300 s'"),
+	"CALL sync_probe.trial('commit_delay', '{50}', '300 s', '1 min', workload => 'load')")
+{
+	for my $n (1, 9)
+	{
+		my $name = "$call: fstatvfs $n+ 0MB";
+		my ($out, $err, @calls) = with_faults(["fstatvfs $n+ 0MB"], $call);
+		like($err, qr/^ERROR:  53100: $no_space "pg_wal"\n$no_reserve/m, "$name: it ends");
+		is(count_of(qr/^fstatvfs /, @calls), $n, "$name: when it is first told");
+		# of a trial, the watchdog ends later
+		wait_for(sub { traces() eq '' });
+		no_trace_ok($name, 'pg_wal');
+	}
+}
+sql($node, <<'SQL');
+DELETE FROM sync_probe.workloads WHERE workload = 'load';
+ALTER SYSTEM RESET fsync;
+SQL
+$node->reload;
 
 # --- an error that costs rows: suite, fault, direct_io, status and detail of the rows
 

@@ -41,7 +41,7 @@ SQL
 		}
 		else
 		{
-			fails_ok($node, $name, $probe, '53100', qr/not enough space to probe location "small"/,
+			fails_ok($node, $name, $probe, '53100', qr/not enough space at location "small"/,
 				qr/DETAIL:  Needs \d+ [kM]B plus a reserve of 3277 kB; \d+ [kM]B is available\./);
 		}
 		unlink "$place{small}/used";

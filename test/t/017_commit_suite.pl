@@ -413,7 +413,7 @@ SKIP:
 	}
 	let_be_free(60);
 	fails_ok($small, 'less than the reserve', commit_call('workers => 3'), 53100,
-		qr/not enough space to probe location "pg_wal"/,
+		qr/not enough space at location "pg_wal"/,
 		qr/60 MB is available, less than the reserve of 64 MB/);
 
 	# A round of nine slots of a second, without a need for segments.  Space shrinks in the first.
@@ -429,7 +429,7 @@ SKIP:
 	let_be_free(60);
 	(undef, $err) = finish_query($run);
 	$run->quit;
-	like($err, qr/ERROR:  not enough space to probe/, 'space shrinks: an error');
+	like($err, qr/ERROR:  not enough space at location/, 'space shrinks: an error');
 	cmp_ok(bytes_since($small, $shrunk), '<', 2 * 1024 * 1024,
 		'space shrinks: workers do not wait for the end of a slot');
 }

@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * free_space.c
- *		The reserve of free space that a probe leaves.
+ *		The reserve of free space that a call leaves.
  *
- * A full pg_wal stops the cluster, and a full tablespace stops its users.  So a probe
- * leaves a reserve.  It is checked before the first write and while the probe runs,
- * since other processes write, too.
+ * A full pg_wal stops the cluster, and a full tablespace stops its users.  So a call leaves a
+ * reserve.  It is checked before the first write and while the call runs, since other
+ * processes write, too.
  *
  * It must not: be slow.  Usually a check is one statvfs().
  *
  *-------------------------------------------------------------------------
  */
-#include "probe/probe.h"
+#include "storage/storage.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,12 +23,17 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
+#include "common/common.h"
+#include "engine/text/text.h"
 #include "compat.h"
 
 int			sp_reserve_percent = 5;
 
 /* The server must be able to create new segments even if WAL exceeds max_wal_size. */
 #define MIN_FREE_SEGMENTS	4
+
+/* Time between two checks of pg_wal while a workload runs. */
+#define WAL_CHECK_MS		100
 
 /*
  * The bytes that WAL segments occupy, in blocks.  A compressing file system stores a
@@ -95,7 +100,7 @@ sp_space_error(const sp_location *location, int64 available, int64 reserve, int6
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DISK_FULL),
-			 errmsg("not enough space to probe location \"%s\"", NameStr(location->name)),
+			 errmsg("not enough space at location \"%s\"", NameStr(location->name)),
 			 wanted == 0 ?
 			 errdetail("%s is available, less than the reserve of %s.",
 					   sp_pretty_bytes(available), sp_pretty_bytes(reserve)) :
@@ -108,7 +113,7 @@ sp_space_error(const sp_location *location, int64 available, int64 reserve, int6
 
 /*
  * Throw an error if the reserve, and so many bytes more, are no longer free.  Called while
- * a probe runs.  Returns what is free above the reserve.
+ * a call runs.  Returns what is free above the reserve.
  */
 int64
 sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted)
@@ -119,4 +124,27 @@ sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted)
 	if (available < reserve + wanted)
 		sp_space_error(location, available, reserve, wanted);
 	return available - reserve;
+}
+
+/*
+ * For a workload, whose WAL a replication slot or the archiver may hold back: throw an error if
+ * the reserve of pg_wal is no longer free.  May be called at any rate.
+ */
+void
+sp_check_wal_reserve(void)
+{
+	static int64 checked_ns = 0;	/* 0: never */
+	sp_location pg_wal;
+	int			fd;
+
+	if (checked_ns != 0 && sp_monotonic_ns() - checked_ns < WAL_CHECK_MS * SP_NS_PER_MS)
+		return;
+	sp_location_find("pg_wal", &pg_wal);
+	if ((fd = OpenTransientFile(pg_wal.directory, O_RDONLY | O_DIRECTORY)) < 0)
+		ereport(ERROR,
+				(sp_errcode_for_file_access(),
+				 errmsg("could not open directory \"%s\": %m", pg_wal.directory)));
+	(void) sp_check_reserve(&pg_wal, fd, 0);
+	(void) CloseTransientFile(fd);
+	checked_ns = sp_monotonic_ns();
 }
