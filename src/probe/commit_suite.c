@@ -17,7 +17,8 @@ int			sp_max_commit_wal_mb = 1024;
 
 #define DEFAULT_WORKERS		8
 
-/* The largest record of a worker, in bytes of WAL. */
+/* A record of a worker, in bytes of WAL: the server asserts that it holds at least a byte. */
+#define MIN_RECORD			((int) (SizeOfXLogRecord + SizeOfXLogRecordDataHeaderShort) + 1)
 #define MAX_RECORD			(1024 * 1024)
 
 /*
@@ -149,12 +150,11 @@ plan_load(FunctionCallInfo fcinfo, sp_commit_run *commit)
 	/* the mean flush of the statistics has several commits, those of earlier runs, too */
 	profile->server.flush_size = SP_WAL_PAGE_SIZE;
 	profile->flush_interval_us = 0;
-	sp_pace_arguments(fcinfo, profile, SizeOfXLogRecord, MAX_RECORD);
+	sp_pace_arguments(fcinfo, profile, MIN_RECORD, MAX_RECORD);
 	commit->interval_us = profile->flush_interval_us;
 	if (sp_observed_commits_read(&seen, profile->busiest_hour))
 		take_observed(fcinfo, commit, &seen);
-	profile->server.flush_size = Min(Max(profile->server.flush_size, (int) SizeOfXLogRecord),
-									 MAX_RECORD);
+	profile->server.flush_size = Min(Max(profile->server.flush_size, MIN_RECORD), MAX_RECORD);
 	commit->slot_s = Min(Max(SLOT_COMMITS * commit->interval_us / 1e6, MIN_SLOT_S), MAX_SLOT_S);
 	sp_compared_check_duration(&commit->compared, commit->slot_s);
 }

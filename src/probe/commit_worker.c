@@ -105,8 +105,7 @@ commit_record(const committing *state)
 	XLogBeginInsert();
 	/* as others that need no checkpoint, no archiving and no snapshot of their own */
 	XLogSetRecordFlags(XLOG_MARK_UNIMPORTANT);
-	if (state->data_size > 0)
-		XLogRegisterData(state->data, state->data_size);
+	XLogRegisterData(state->data, state->data_size);
 	XLogFlush(XLogInsert(RM_XLOG_ID, XLOG_NOOP));
 }
 
@@ -204,8 +203,7 @@ sync_probe_commit_worker(Datum handle)
 		(int) (SizeOfXLogRecord + SizeOfXLogRecordDataHeaderShort);
 	if (state.data_size > UINT8_MAX)
 		state.data_size += SizeOfXLogRecordDataHeaderShort - SizeOfXLogRecordDataHeaderLong;
-	state.data_size = Max(state.data_size, 0);
-	state.data = palloc(state.data_size + 1);
+	state.data = palloc(state.data_size);
 	if (!pg_strong_random(state.data, state.data_size))
 		elog(ERROR, "no random bytes");
 	state.wait_event = sp_wait_event_new("SyncProbeCommitPause");

@@ -76,7 +76,7 @@ SELECT suite, setting, verdict IS NOT NULL, workers, flush_size,
 FROM sync_probe.runs AS r ORDER BY run_id DESC LIMIT 1
 SQL
 
-for my $size (24, 200, 3000)
+for my $size (27, 200, 3000)
 {
   SKIP:
 	{
@@ -183,7 +183,7 @@ goes_on_ok('the leader goes on', $session, $node);
 end_probe($node, $session);
 
 # With small records the segments last.  A reload may have changed the kind of method.
-$session = start_probe($node, LONG_RUN . ", commit_delays => '{10}', flush_size => 24, "
+$session = start_probe($node, LONG_RUN . ", commit_delays => '{10}', flush_size => 27, "
 	  . "flush_interval => '20 ms'");
 stop_leader($session, $node);
 $node->reload;
