@@ -2,16 +2,16 @@
 --
 -- The stream suite: its arguments, its limit, and what it records.
 --
--- It writes as much as the storage takes in 10 ms, or up to its limit.
+-- It writes as much as the storage takes in 200 ms, or up to its limit.
 \a \pset footer off
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 
 \echo -- the current method with three block sizes, and two with the flags of dd
-SET pg_sync_probe.max_stream_write = '64MB';
+SET pg_sync_probe.max_stream_write = '1GB';
 SELECT ordinal, test, choice, write_size,
        method = current_setting('wal_sync_method') AS is_current
-FROM sync_probe.probe('regress_sync_probe', 'stream', duration => '10 ms', label => 'stream')
+FROM sync_probe.probe('regress_sync_probe', 'stream', duration => '200 ms', label => 'stream')
 WHERE choice IS NOT NULL;
 SELECT test, method, direct_io, choice, write_size, status IN ('ok', 'no_direct_io') AS tried
 FROM sync_probe.measurements JOIN sync_probe.runs USING (run_id)
