@@ -3,8 +3,9 @@
 # cuts the power.
 #
 # The kernel's command line says which: lab.stack=NAME (a row of stacks), lab.tests=sysfs,works,
-# power,leftovers,cuts (the last one ends with disks after a cut), lab.cuts=NUMBER, lab.lies=1.
-# Results are TAP, on the second serial line.  The last disk is the control of volatile_disks.c.
+# power,leftovers,device,cuts (the last one ends with disks after a cut), lab.cuts=NUMBER,
+# lab.lies=1.  Results are TAP, on the second serial line.  The last disk is the control of
+# volatile_disks.c.
 #
 # A cut is a copy of what is on the disks at that moment.  When all are made, each in turn becomes
 # the contents of the disks, as after a restart: nothing of the stack is in use then.
@@ -29,7 +30,7 @@ start_guest() {
 }
 
 modules=(virtio_blk virtio_scsi sd_mod nvme md_mod raid0 raid1 raid10 raid456 dm_mod dm_crypt
-	dm_multipath dm_round_robin loop xfs btrfs ext4 zfs)
+	dm_delay dm_flakey dm_multipath dm_round_robin loop xfs btrfs ext4 zfs)
 
 # ---------------------------------------------------------------- results
 
@@ -160,6 +161,30 @@ layer_multipath() {
 			--table "0 $(blockdev --getsz "${devices[0]}") $table" && dmsetup mknodes lab ;;
 	esac
 	devices=(/dev/mapper/lab)
+}
+
+# Devices whose behavior changes: that of the cluster, and one for a tablespace; see becomes().
+layer_faulty() {
+	local i
+	case $1 in
+		stop) umount /below; dmsetup remove --noudevsync lab0 lab1; return ;;
+	esac
+	for i in 0 1; do
+		dmsetup create --noudevsync "lab$i" --table "$(whole_disk "$i" linear 0)" || return
+	done
+	dmsetup mknodes
+	[[ $1 != make ]] || mkfs.ext4 -q -F /dev/mapper/lab1
+	mount /dev/mapper/lab1 /below
+	devices=(/dev/mapper/lab0)
+}
+
+# whole_disk NUMBER TARGET ARGUMENTS: a table of the device mapper.
+whole_disk() { echo "0 $(blockdev --getsz "${disks[$1]}") $2 ${disks[$1]} ${*:3}"; }
+
+# becomes NUMBER TARGET ARGUMENTS: what layer_faulty's disk does from now on.
+becomes() {
+	dmsetup load "lab$1" --table "$(whole_disk "$@")" &&
+		dmsetup resume --noudevsync --noflush --nolockfs "lab$1"
 }
 
 # Names of devices for zpool.
@@ -344,7 +369,7 @@ start_load() {
 	for ((client = 1; client <= clients; client++)); do
 		for ((n = 1; ; n++)); do
 			echo "INSERT INTO acknowledged VALUES ($client, $n, repeat('x', 300)) RETURNING n;"
-		done | sql >"/run/acknowledged.$client" 2>/dev/null &
+		done | PGAPPNAME=load sql >"/run/acknowledged.$client" 2>/dev/null &
 		loads+=($!)
 	done
 	while sleep 7; do sql -c CHECKPOINT; done &
@@ -471,6 +496,179 @@ leftovers() {
 		is "$(sql -c 'SHOW commit_delay')" 0 "commit_delay is as before"
 		is "$(find "$data" -name '*sync_probe*' -not -name '*.power_test')" "" "no file is left"
 	done
+}
+
+# Calls that write, with this duration.  The suite commit refuses to run beside a load.
+calls_of() {
+	local suite
+	for suite in wal segments stream commit; do
+		[[ $suite == commit && ${#loads[@]} != 0 ]] ||
+			echo "SELECT DISTINCT status FROM sync_probe.probe('pg_wal', '$suite', '$1')"
+	done
+	echo "SELECT transactions > 0 FROM sync_probe.pgbench('upsert', duration => '$1', rows => 1000)"
+	echo "CALL sync_probe.trial('commit_delay', '{50}', '$1')"
+	echo "CALL sync_probe.power_test('pg_wal', '$1')"
+}
+
+# begin_call SQL: process $call, backend $call_pid; it may have ended.
+begin_call() {
+	PGAPPNAME=call sql -v VERBOSITY=verbose -c "$1" >/run/call 2>&1 &
+	call=$! call_pid=
+	until [[ -n $call_pid ]]; do
+		kill -0 "$call" || return
+		call_pid=$(sql -c "SELECT pid FROM pg_stat_activity
+			WHERE application_name = 'call' AND EXISTS (SELECT FROM sync_probe.running)")
+	done
+}
+
+await_call() {
+	timeout 120 tail "--pid=$call" -f /dev/null || kill -KILL "$call"
+	wait "$call"
+}
+
+# What calls that have ended must not leave; the load need not wait for a commit_delay.
+nothing_left() {
+	is "$(find "$data" /below -name '*sync_probe*' -not -name '*.power_test'
+		grep PANIC /run/log
+		sql -c "SELECT * FROM sync_probe.running" -c "SHOW commit_delay" \
+			-c "SELECT nspname FROM pg_namespace WHERE nspname ~ '^sync_probe_workload'")" \
+		0 "$1: nothing is left, nothing has panicked"
+}
+
+# A device that is slow, hangs, fails or is full.
+device() {
+	[[ $layers == faulty ]] || return 0
+	succeeds "a load begins" start_load || return
+	slow_device
+	hung_device
+	failing_device
+	full_device
+	slow_device "'commit'"
+	hung_device "'commit'"
+}
+
+# slow_device [PATTERN of calls]
+slow_device() {
+	local each begin
+	becomes 0 delay 0 0 "${disks[0]}" 0 50; result $? "the device becomes slow"
+	while read -ru 4 each; do
+		begin=$SECONDS
+		succeeds "a write takes 50 ms: ${each#*sync_probe.}" sql -c "$each"
+		printf '# of 5 s: %d s\n' $((SECONDS - begin)) >&3
+	done 4< <(calls_of '5 s' | grep "${1:-}")
+	becomes 0 linear 0
+	nothing_left "a slow device"
+}
+
+# What is canceled meanwhile ends when the device moves again.
+hung_device() {
+	local each how
+	while read -ru 4 each; do
+		for how in suspend freeze; do
+			begin_call "$each"
+			sleep 2
+			"${how}_device"
+			sleep 2
+			[[ -z $call_pid ]] || kill -INT "$call_pid"
+			sleep 2
+			"un${how}_device"
+			await_call
+			grep -q 'ERROR:  57014' /run/call
+			result $? "$how, canceled: ${each#*sync_probe.}" "$(</run/call)"
+		done
+	done 4< <(calls_of '5 min' | grep "${1:-}")
+	nothing_left "a hung device"
+}
+
+suspend_device() { dmsetup suspend --nolockfs --noflush lab0; }
+unsuspend_device() { dmsetup resume --noudevsync lab0; }
+freeze_device() { fsfreeze -f /data; }
+unfreeze_device() { fsfreeze -u /data; }
+
+# Below a tablespace, as the server itself stops when it cannot write WAL.
+failing_device() {
+	local suite fault
+	install -d -o postgres /below/faulty
+	sql -c "CREATE TABLESPACE faulty LOCATION '/below/faulty'"
+	for fault in "1 error_writes" ""; do
+		for suite in wal pg_test_fsync stream; do
+			begin_call "SELECT DISTINCT status FROM sync_probe.probe('faulty', '$suite', '20 s')"
+			sleep 3
+			# shellcheck disable=SC2086
+			becomes 1 flakey 0 0 3600 $fault
+			await_call
+			grep -E '^error$|^ERROR:  (53|58)' /run/call >/run/output
+			result $? "it fails with ${fault:-all}: $suite: $(paste -sd ' ' /run/output)" \
+				"$(</run/call)"
+			# its journal was given up, and no file could be removed
+			umount /below && becomes 1 linear 0 && mount /dev/mapper/lab1 /below
+			result $? "the device is sound again"
+			sql -c 'SELECT sync_probe.cleanup()' >/dev/null
+			nothing_left "a failed device, after cleanup()"
+		done
+	done
+}
+
+# leave_free EIGHTHS of $reserve, on the disk of the cluster.
+leave_free() {
+	local free
+	rm -f /data/filler
+	free=$(df --output=avail -B 1 /data | tail -n 1)
+	fallocate -l $((free - reserve * $1 / 8)) /data/filler
+}
+
+# A slot holds back more WAL than max_wal_size, so that the reserve is four segments; then the
+# free space shrinks step by step.
+full_device() {
+	local each eighths failed reserve=$((64 << 20))
+	sql -c "SELECT pg_create_physical_replication_slot('idle', true)" -c "SELECT
+		count(pg_logical_emit_message(false, 'lab', repeat('x', 1000000))) FROM generate_series(1, 150)" \
+		-c "INSERT INTO sync_probe.workloads (workload, script) VALUES ('wal',
+			'SELECT pg_logical_emit_message(false, \$\$lab\$\$, repeat(\$\$x\$\$, 1000000));')" >/run/output
+	leave_free 16
+	sql -v VERBOSITY=verbose -c "SELECT FROM sync_probe.pgbench('wal', duration => '10 min')" \
+		>/run/call 2>&1
+	grep -q 'ERROR:  53100' /run/call
+	result $? "a workload ends before its WAL takes the reserve" "$(</run/call)"
+	nothing_left "a workload that fills pg_wal"
+	for eighths in 20 12 10 9 8 7 6 5 4 3 2 1 0; do
+		if ((eighths == 3)); then
+			end_load
+			sql -c 'SELECT pg_switch_wal()' >/run/output
+		fi
+		leave_free "$eighths"
+		while read -ru 4 each; do
+			sql -v VERBOSITY=verbose -c "$each" >/run/call 2>&1
+			failed=$?
+			# a trial on the load of others writes no WAL, and the suite commit refuses the slot
+			case $each in
+				*"'commit'"*) grep -Eq 'ERROR:  (53100|55000)' /run/call ;;
+				*trial*) ((failed == 0)) || grep -q 'ERROR:  53100' /run/call ;;
+				*) { ((failed == 0 && eighths >= 8)) || grep -q 'ERROR:  53100' /run/call; } &&
+					((failed == 0 || eighths < 20)) ;;
+			esac
+			result $? "$eighths/8 of the reserve: ${each#*sync_probe.}" "$(</run/call)"
+			printf '# %s\n' "$(head -n 1 /run/call)" >&3
+		done 4< <(calls_of '2 s')
+		nothing_left "$eighths/8 of the reserve"
+	done
+	rm /data/filler
+	sql -c "SELECT pg_drop_replication_slot('idle')" -c 'DROP TABLE acknowledged' -c CHECKPOINT
+}
+
+# Ends the load, whose every acknowledged commit must be there.
+end_load() {
+	local numbers client n
+	kill "${loads[@]}"
+	sql -c "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity
+		WHERE application_name = 'load'" >/run/output
+	wait "${loads[@]}"
+	loads=()
+	numbers=$(acknowledged)
+	is "$(for n in $numbers; do
+			sql -c "SELECT max(n) >= $n AND max(n) = count(*) FROM acknowledged
+				WHERE client = $((++client))"
+		done | paste -sd ' ')" "t t t t" "no commit is lost: $numbers"
 }
 
 start_guest
