@@ -526,7 +526,7 @@ await_call() {
 	wait "$call"
 }
 
-# What calls that have ended must not leave; the load need not wait for a commit_delay.
+# What calls that have ended must not leave; a trial, its commit_delay.
 nothing_left() {
 	is "$(find "$data" /below -name '*sync_probe*' -not -name '*.power_test'
 		grep PANIC /run/log
