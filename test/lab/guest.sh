@@ -166,9 +166,7 @@ layer_multipath() {
 # Devices whose behavior changes: that of the cluster, and one for a tablespace; see becomes().
 layer_faulty() {
 	local i
-	case $1 in
-		stop) umount /below; dmsetup remove --noudevsync lab0 lab1; return ;;
-	esac
+	[[ $1 != stop ]] || { umount /below; dmsetup remove --noudevsync lab0 lab1; return; }
 	for i in 0 1; do
 		dmsetup create --noudevsync "lab$i" --table "$(whole_disk "$i" linear 0)" || return
 	done
@@ -377,6 +375,21 @@ start_load() {
 	until [[ $(acknowledged | wc -w) == "$clients" ]]; do sleep 0.2; done
 }
 
+# Ends the load, whose every acknowledged commit must be there.
+end_load() {
+	local numbers client n
+	kill "${loads[@]}"
+	sql -c "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity
+		WHERE application_name = 'load'" >/run/output
+	wait "${loads[@]}"
+	loads=()
+	numbers=$(acknowledged)
+	is "$(for n in $numbers; do
+			sql -c "SELECT max(n) >= $n AND max(n) = count(*) FROM acknowledged
+				WHERE client = $((++client))"
+		done | paste -sd ' ')" "t t t t" "no commit is lost: $numbers"
+}
+
 # Ends what runs, and lets go of the disks.
 end_everything() {
 	((${#loads[@]} == 0)) || kill "${loads[@]}"
@@ -556,7 +569,7 @@ slow_device() {
 		succeeds "a write takes 50 ms: ${each#*sync_probe.}" sql -c "$each"
 		printf '# of 5 s: %d s\n' $((SECONDS - begin)) >&3
 	done 4< <(calls_of '5 s' | grep "${1:-}")
-	becomes 0 linear 0
+	becomes 0 linear 0; result $? "the device is fast again"
 	nothing_left "a slow device"
 }
 
@@ -567,11 +580,11 @@ hung_device() {
 		for how in suspend freeze; do
 			begin_call "$each"
 			sleep 2
-			"${how}_device"
+			"${how}_device" || result 1 "$how"
 			sleep 2
 			[[ -z $call_pid ]] || kill -INT "$call_pid"
 			sleep 2
-			"un${how}_device"
+			"un${how}_device" || result 1 "un$how"
 			await_call
 			grep -q 'ERROR:  57014' /run/call
 			result $? "$how, canceled: ${each#*sync_probe.}" "$(</run/call)"
@@ -654,21 +667,6 @@ full_device() {
 	done
 	rm /data/filler
 	sql -c "SELECT pg_drop_replication_slot('idle')" -c 'DROP TABLE acknowledged' -c CHECKPOINT
-}
-
-# Ends the load, whose every acknowledged commit must be there.
-end_load() {
-	local numbers client n
-	kill "${loads[@]}"
-	sql -c "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity
-		WHERE application_name = 'load'" >/run/output
-	wait "${loads[@]}"
-	loads=()
-	numbers=$(acknowledged)
-	is "$(for n in $numbers; do
-			sql -c "SELECT max(n) >= $n AND max(n) = count(*) FROM acknowledged
-				WHERE client = $((++client))"
-		done | paste -sd ' ')" "t t t t" "no commit is lost: $numbers"
 }
 
 start_guest
