@@ -100,7 +100,8 @@ setup_hook='
 # OPTIONs are mmdebstrap's.  What was made this week from the same is kept.
 # shellcheck disable=SC2016
 make_chroot() {
-	local suites=$2 packages=$3 hook=${4:-} archive key="$*"
+	local suites=$2 packages=$3 hook=${4:-} archive key
+	key=$(printf '%s' "$*")		# without the newlines at its end that $(<) drops
 	[[ -n $chroots ]] || prepare_chroots || return
 	archive=$chroots/$1.tar
 	shift "$(($# < 4 ? $# : 4))"
