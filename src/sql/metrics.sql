@@ -36,7 +36,7 @@ FROM (
                 AND (r.run).finished_at BETWEEN a.finished_at - interval '60 days'
                                             AND a.finished_at - interval '30 days'
                 AND p.p99_us IS NOT NULL
-              ORDER BY (r.run).finished_at DESC
+              ORDER BY (r.run).run_id + 0 DESC
               LIMIT 31) AS r
         JOIN sync_probe.measurements AS m USING (run_id)
         WHERE m.test = 'paced' AND m.method = p.method AND m.p99_us > 0) AS e

@@ -31,8 +31,6 @@ CREATE TABLE sync_probe.workload_results (
     second_tps double precision[]
 );
 
-CREATE INDEX ON sync_probe.workload_results (suite, run_group DESC);
-
 GRANT SELECT ON sync_probe.workload_results TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.workload_results IS
