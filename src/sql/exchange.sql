@@ -48,68 +48,15 @@ COMMENT ON FUNCTION sync_probe.export_json IS
   'tables';
 
 --
--- What is wrong with a document; null if nothing is that the tables do not refuse themselves.
--- Views divide and multiply figures, so none is negative, infinite, beyond 10^15, or so small that
--- they would underflow; but identifiers of clusters may be.  The tables' types read figures in
--- strings, too: so what they make of them is looked at.
---
-CREATE FUNCTION sync_probe_internal.document_fault(document jsonb)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT CASE
-    WHEN document IS NULL THEN 'it is null'
-    WHEN document ->> 'format' IS DISTINCT FROM 'pg_sync_probe runs'
-    THEN 'its member "format" is not "pg_sync_probe runs"'
-    WHEN document -> 'version' IS DISTINCT FROM '1'
-    THEN format('its version is %s, supported is 1',
-                coalesce(left(document ->> 'version', 20), 'null'))
-    WHEN jsonb_typeof(document -> 'runs') IS DISTINCT FROM 'array'
-    THEN 'its member "runs" is not an array'
-    WHEN jsonb_array_length(document -> 'runs') > 1000
-    THEN format('it has %s runs, at most 1000 are allowed', jsonb_array_length(document -> 'runs'))
-    ELSE (
-        SELECT format('runs[%s]: %s', r.n - 1, f.fault)
-        FROM jsonb_array_elements(document -> 'runs') WITH ORDINALITY AS r (run, n),
-             (SELECT array_agg(a.attname::text) || '{measurements,samples,stream_seconds}'
-              FROM pg_attribute AS a
-              WHERE a.attrelid = 'sync_probe.runs'::regclass AND a.attnum > 0
-                AND a.attname NOT IN ('run_id', 'imported_at', 'usable_for_advice')) AS c (known),
-             LATERAL (SELECT CASE
-                 WHEN jsonb_typeof(r.run) <> 'object' THEN 'it is not an object'
-                 WHEN NOT r.run ?& '{measurements,samples,stream_seconds}'
-                 THEN 'measurements, samples or stream_seconds is missing'
-                 WHEN r.run - c.known <> '{}'
-                 THEN (SELECT format('member "%s" is unknown', left(min(k), 63))
-                       FROM jsonb_object_keys(r.run - c.known) AS k)
-                 WHEN jsonb_path_exists(jsonb_build_array(
-                          jsonb_populate_record(NULL::sync_probe.runs,
-                                                r.run - 'system_identifier'),
-                          (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
-                               NULL::sync_probe.measurements, r.run -> 'measurements') AS x),
-                          (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
-                               NULL::sync_probe_internal.samples, r.run -> 'samples') AS x),
-                          (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
-                               NULL::sync_probe.stream_seconds, r.run -> 'stream_seconds') AS x)),
-                      '$.** ? (
-                          @.type() == "number" && (@ < 0 || @ > 1e15 || @ > 0 && @ < 1e-100)
-                          || @ like_regex "^(nan|-?infinity)$" flag "i")')
-                 THEN 'it has a figure that is neither 0 nor from 10^-100 to 10^15'
-                 WHEN EXISTS (SELECT FROM jsonb_path_query(r.run, '$.samples[*].ordinal') AS o
-                              WHERE NOT jsonb_path_exists(r.run,
-                                            '$.measurements[*] ? (@.ordinal == $o)',
-                                            jsonb_build_object('o', o)))
-                 THEN 'samples has an ordinal that measurements has not' END) AS f (fault)
-        WHERE f.fault IS NOT NULL ORDER BY r.n LIMIT 1) END
-$$;
-
---
 -- import_json
 --
 -- Writes as the owner of the tables, as probe() does: a role that may import needs no privileges
--- on the history.  The types and constraints of the tables say what a row may be.  A value of
--- jsonb takes up to a hundred times as much memory as its text.
+-- on the history.  A value of jsonb takes up to a hundred times as much memory as its text.
+--
+-- The types and constraints of the tables say what a row may be, fault what else is wrong.  Views
+-- divide and multiply figures, so none is negative, infinite, beyond 10^15, or so small that they
+-- would underflow; but identifiers of clusters may be.  The tables' types read figures in strings,
+-- too: so what they make of them is looked at.
 --
 CREATE FUNCTION sync_probe.import_json(document text)
 RETURNS SETOF bigint
@@ -121,6 +68,7 @@ SET intervalstyle = 'postgres'
 AS $$
 DECLARE
     max_bytes CONSTANT bigint := 64 * 1024 * 1024;
+    data jsonb;
     fault text;
     object jsonb;
     new_id bigint;
@@ -130,10 +78,59 @@ BEGIN
         RAISE EXCEPTION 'the document is larger than %', pg_size_pretty(max_bytes)
             USING ERRCODE = 'program_limit_exceeded', HINT = 'Export fewer runs at a time.';
     END IF;
-    fault := sync_probe_internal.document_fault(document::jsonb);
-    FOR object IN SELECT jsonb_array_elements(CASE WHEN fault IS NULL
-                                                   THEN document::jsonb -> 'runs' END)
-    LOOP
+    data := document::jsonb;
+    fault := CASE
+        WHEN data IS NULL THEN 'it is null'
+        WHEN data ->> 'format' IS DISTINCT FROM 'pg_sync_probe runs'
+        THEN 'its member "format" is not "pg_sync_probe runs"'
+        WHEN data -> 'version' IS DISTINCT FROM '1'
+        THEN format('its version is %s, supported is 1',
+                    coalesce(left(data ->> 'version', 20), 'null'))
+        WHEN jsonb_typeof(data -> 'runs') IS DISTINCT FROM 'array'
+        THEN 'its member "runs" is not an array'
+        WHEN jsonb_array_length(data -> 'runs') > 1000
+        THEN format('it has %s runs, at most 1000 are allowed', jsonb_array_length(data -> 'runs'))
+        ELSE (
+            SELECT format('runs[%s]: %s', r.n - 1, f.fault)
+            FROM jsonb_array_elements(data -> 'runs') WITH ORDINALITY AS r (run, n),
+                 (SELECT array_agg(a.attname::text) || '{measurements,samples,stream_seconds}'
+                  FROM pg_attribute AS a
+                  WHERE a.attrelid = 'sync_probe.runs'::regclass AND a.attnum > 0
+                    AND a.attname NOT IN ('run_id', 'imported_at', 'usable_for_advice')
+                 ) AS c (known),
+                 LATERAL (SELECT CASE
+                     WHEN jsonb_typeof(r.run) <> 'object' THEN 'it is not an object'
+                     WHEN NOT r.run ?& '{measurements,samples,stream_seconds}'
+                     THEN 'measurements, samples or stream_seconds is missing'
+                     WHEN r.run - c.known <> '{}'
+                     THEN (SELECT format('member "%s" is unknown', left(min(k), 63))
+                           FROM jsonb_object_keys(r.run - c.known) AS k)
+                     WHEN jsonb_path_exists(jsonb_build_array(
+                              jsonb_populate_record(NULL::sync_probe.runs,
+                                                    r.run - 'system_identifier'),
+                              (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
+                                   NULL::sync_probe.measurements, r.run -> 'measurements') AS x),
+                              (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
+                                   NULL::sync_probe_internal.samples, r.run -> 'samples') AS x),
+                              (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
+                                   NULL::sync_probe.stream_seconds,
+                                   r.run -> 'stream_seconds') AS x)),
+                          '$.** ? (
+                              @.type() == "number" && (@ < 0 || @ > 1e15 || @ > 0 && @ < 1e-100)
+                              || @ like_regex "^(nan|-?infinity)$" flag "i")')
+                     THEN 'it has a figure that is neither 0 nor from 10^-100 to 10^15'
+                     WHEN EXISTS (SELECT FROM jsonb_path_query(r.run, '$.samples[*].ordinal') AS o
+                                  WHERE NOT jsonb_path_exists(r.run,
+                                                '$.measurements[*] ? (@.ordinal == $o)',
+                                                jsonb_build_object('o', o)))
+                     THEN 'samples has an ordinal that measurements has not' END) AS f (fault)
+            WHERE f.fault IS NOT NULL ORDER BY r.n LIMIT 1) END;
+    IF fault IS NOT NULL THEN
+        RAISE EXCEPTION 'cannot import the document: %', fault
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Pass what sync_probe.export_json() of the same version returned.';
+    END IF;
+    FOR object IN SELECT jsonb_array_elements(data -> 'runs') LOOP
         new_id := nextval('sync_probe.runs_run_id_seq');
         belongs := jsonb_build_object('run_id', new_id);
         INSERT INTO sync_probe.runs
@@ -151,11 +148,6 @@ BEGIN
                                       object -> 'stream_seconds') AS x;
         RETURN NEXT new_id;
     END LOOP;
-    IF fault IS NOT NULL THEN
-        RAISE EXCEPTION 'cannot import the document: %', fault
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'Pass what sync_probe.export_json() of the same version returned.';
-    END IF;
 END
 $$;
 

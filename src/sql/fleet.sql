@@ -97,8 +97,8 @@ BEGIN
         RAISE EXCEPTION '%', error USING ERRCODE = 'invalid_parameter_value',
             HINT = 'Pass a query, parallel from 1 to 64, and a time_limit from 1 ms to 1 day.';
     END IF;
-    -- A superuser needs no password.  Who owns a server could map him to a superuser of this cluster,
-    -- and have the query read a view that calls what he likes.
+    -- A superuser needs no password.  Who owns a server could map him to a superuser of this
+    -- cluster, and have the query read a view that calls what he likes.
     SELECT array_agg(s.srvname ORDER BY s.srvname), array_agg(c.ms ORDER BY s.srvname),
            (array_agg(s.srvname) FILTER (WHERE o.rolsuper < u.rolsuper))[1]
     INTO nodes, connect_ms, server

@@ -23,9 +23,9 @@ GRANT USAGE ON SCHEMA sync_probe, sync_probe_internal TO PUBLIC;
 -- that lack them stop at the first row.  A probe measures the whole cluster, so that the
 -- extension works as well in another database.
 --
--- Of the time of CREATE EXTENSION, pglz takes a sixth to compress functions and views, and an ACL in
--- each function a thirtieth.  Default privileges may have revoked EXECUTE from PUBLIC, as guides to
--- security advise: only then it is granted.  footer.sql sets both back.
+-- Of the time of CREATE EXTENSION, pglz takes a sixth to compress functions and views, and an ACL
+-- in each function a thirtieth.  Default privileges may have revoked EXECUTE from PUBLIC, as guides
+-- to security advise: only then it is granted.  footer.sql sets both back.
 --
 DO $$
 DECLARE

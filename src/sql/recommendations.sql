@@ -131,7 +131,33 @@ LOOP
             THEN nullif(array_remove(ARRAY[sync_probe_internal.longer_command(run)], NULL),
                         '{}') END;
         IF place.holds_wal AND suites && '{trial,commit}' THEN
-            SELECT l.* INTO v FROM sync_probe_internal.live_method(place) AS l;
+            -- What they say of wal_sync_method: the first one that counts, and the newest one.
+            WITH live AS MATERIALIZED (
+                SELECT l.*, (l.run).run_id AS run_id
+                FROM sync_probe_internal.live_runs(place, 'wal_sync_method') AS l
+            )
+            SELECT CASE WHEN d.followed THEN 'keep' ELSE d.verdict END AS verdict,
+                   d.recommended_value AS recommended_method,
+                   CASE WHEN NOT d.followed THEN (d.run).max_regret END AS max_regret,
+                   (d.run).suite AS basis, d.run_id,
+                   ARRAY(SELECT m.method
+                         FROM sync_probe.measurements AS m
+                         WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method'
+                           AND m.status = 'ok') AS compared,
+                   CASE WHEN d.followed THEN format('chosen instead of %s: ', d.current_value)
+                        ELSE '' END || (d.run).reason AS reason,
+                   CASE WHEN d.verdict = 'switch' AND NOT d.followed
+                        THEN sync_probe_internal.change_commands(
+                                 current_setting('wal_sync_method'), d.recommended_value)
+                        END AS commands,
+                   n.run_id AS newest_run_id, n.verdict AS newest_verdict,
+                   (n.run).reason AS newest_reason,
+                   CASE WHEN n.verdict = 'undecided'
+                        THEN sync_probe_internal.longer_command(n.run) END AS newest_command
+            INTO v
+            FROM (SELECT l.* FROM live AS l ORDER BY l.run_id DESC LIMIT 1) AS n
+            LEFT JOIN (SELECT l.* FROM live AS l WHERE l.counts ORDER BY l.rank LIMIT 1) AS d
+                ON true;
             -- nothing once commit_delay has another value than the current one or the advised one
             delay := (
                 SELECT CASE WHEN d.advised <> d.now

@@ -89,35 +89,6 @@ END
 $$;
 
 --
--- Runs of this cluster beside those that its advice rests on: the newest 60 of pg_wal by the wal
--- suite, as in history(), and the newest of each other suite, setting and location.
---
-CREATE FUNCTION sync_probe_internal.report_more()
-RETURNS sync_probe.runs[]
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT array_agg(m.run ORDER BY m.run_id DESC)
-FROM sync_probe_internal.this_server() AS s, LATERAL (
-      SELECT * FROM (
-          SELECT r AS run, r.run_id
-          FROM sync_probe.runs AS r
-          WHERE r.suite = 'wal' AND r.location = 'pg_wal' AND r.imported_at IS NULL
-            AND r.system_identifier = s.system_identifier
-          ORDER BY r.run_id + 0 DESC
-          LIMIT 60) AS history
-      UNION ALL
-      SELECT n.run, n.run_id
-      FROM (SELECT DISTINCT ON (r.suite, r.location, r.setting, r.workload IS NULL)
-                   r AS run, r.run_id
-            FROM sync_probe.runs AS r
-            WHERE r.suite <> 'wal' AND r.imported_at IS NULL
-              AND r.system_identifier = s.system_identifier
-            ORDER BY r.suite, r.location, r.setting, r.workload IS NULL, r.run_id DESC) AS n
-     ) AS m
-$$;
-
---
 -- Where a run comes from, if not from this server: then nothing follows from it for this one.
 -- Without paths the host of this server's runs is null.
 --
@@ -135,7 +106,9 @@ $$;
 --
 -- The data of given runs: the verdicts of the first 100 as they were stored, without commands, and
 -- the findings that rest on one of them.  With null that of this server: its advice, the runs that
--- this rests on, both with pg_wal before the worst verdicts, and all findings.
+-- this rests on, both with pg_wal before the worst verdicts, and all findings.  more: the newest 60
+-- of pg_wal by the wal suite, as in history(), and the newest of each other suite, setting and
+-- location.
 --
 CREATE FUNCTION sync_probe_internal.report_data(run_ids bigint[], paths boolean)
 RETURNS sync_probe_internal.report_data
@@ -149,7 +122,26 @@ WITH own AS MATERIALIZED (
 )
 SELECT ROW(c.chosen, paths,
     ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.name <> 'pg_wal', l.name), r.runs,
-    CASE WHEN NOT c.chosen THEN sync_probe_internal.report_more() END,
+    CASE WHEN NOT c.chosen
+         THEN (SELECT array_agg(m.run ORDER BY m.run_id DESC)
+               FROM sync_probe_internal.this_server() AS s, LATERAL (
+                     SELECT *
+                     FROM (SELECT r AS run, r.run_id
+                           FROM sync_probe.runs AS r
+                           WHERE r.suite = 'wal' AND r.location = 'pg_wal'
+                             AND r.imported_at IS NULL
+                             AND r.system_identifier = s.system_identifier
+                           ORDER BY r.run_id + 0 DESC
+                           LIMIT 60) AS history
+                     UNION ALL
+                     SELECT n.run, n.run_id
+                     FROM (SELECT DISTINCT ON (r.suite, r.location, r.setting, r.workload IS NULL)
+                                  r AS run, r.run_id
+                           FROM sync_probe.runs AS r
+                           WHERE r.suite <> 'wal' AND r.imported_at IS NULL
+                             AND r.system_identifier = s.system_identifier
+                           ORDER BY r.suite, r.location, r.setting, r.workload IS NULL,
+                                    r.run_id DESC) AS n) AS m) END,
     CASE WHEN c.chosen
          THEN ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details,
                         to_jsonb(n) || jsonb_build_object('current_method',

@@ -163,7 +163,8 @@ SELECT pg_temp.record_run(
            '{"suite": "stream", "host": "elsewhere", "system_identifier": 7, "storage": {}}', false)
     AS foreign_stream \gset
 SELECT results_eq(
-    $$SELECT r.run_id FROM unnest(sync_probe_internal.report_more()) AS r ORDER BY 1$$,
+    $$SELECT r.run_id FROM unnest(
+           (SELECT d.more FROM sync_probe_internal.report_data(NULL, true) AS d)) AS r ORDER BY 1$$,
     format($$SELECT run_id FROM sync_probe.runs
              WHERE run_id <> ALL ('{%s,%s,%s}') AND (suite <> 'wal' OR location = 'pg_wal')
              ORDER BY 1$$, :foreign_run, :imported_run, :foreign_stream),
