@@ -22,19 +22,20 @@ SELECT regexp_replace(
            '::[a-z0-9]+(\[\])?|\mIN ', '', 'g')
 $$;
 
--- Who has the privilege from the start.
-CREATE FUNCTION pg_temp.holders(acl aclitem[], kind "char", owner oid, privilege text)
+-- Who has the privilege from the start, in parentheses, if not those who usually have it.
+CREATE FUNCTION pg_temp.holders(acl aclitem[], kind "char", owner oid, privilege text, usual text)
 RETURNS text LANGUAGE sql AS $$
-SELECT coalesce(string_agg(CASE a.grantee WHEN 0 THEN 'all' ELSE pg_get_userbyid(a.grantee) END,
-                           ', ' ORDER BY a.grantee), 'superusers')
+SELECT ' (' || nullif(coalesce(string_agg(CASE a.grantee WHEN 0 THEN 'all'
+                                          ELSE pg_get_userbyid(a.grantee) END,
+                                          ', ' ORDER BY a.grantee), 'superusers'), usual) || ')'
 FROM aclexplode(coalesce(acl, acldefault(kind, owner))) AS a
 WHERE a.privilege_type = privilege AND a.grantee <> owner
 $$;
 
 \qecho '# Reference'
 \qecho
-\qecho 'psql shows the same with `\\d+`, `\\df+` and `\\dconfig+`. In parentheses: who may use an object from'
-\qecho 'the start.'
+\qecho 'psql shows the same with `\\d+`, `\\df+` and `\\dconfig+`. By default, superusers may call functions'
+\qecho 'and change settings, and pg_monitor may read tables and views; exceptions are in parentheses.'
 \qecho
 \qecho '## Functions and procedures'
 
@@ -44,41 +45,45 @@ SELECT format(E'\n### %s\n\n%s\n\n%s', p.proname,
                                   ' returns `'
                                   || nullif(pg_temp.short(pg_get_function_result(p.oid)), 'record')
                                   || '`')),
-              pg_temp.wrap(format('%s. (%s)', obj_description(p.oid, 'pg_proc'),
-                                  pg_temp.holders(p.proacl, 'f', p.proowner, 'EXECUTE'))))
+              pg_temp.wrap(format('%s.%s', obj_description(p.oid, 'pg_proc'),
+                                  pg_temp.holders(p.proacl, 'f', p.proowner, 'EXECUTE',
+                                                  'superusers'))))
 FROM pg_proc AS p
 WHERE p.pronamespace = 'sync_probe'::regnamespace AND p.prorettype <> 'trigger'::regtype
 ORDER BY p.proname COLLATE "C", p.oid;
 
 \qecho
-\qecho '## Tables, views and types'
+\qecho '## Tables and views'
 
--- Columns in turn that have the same comment are one item.
+-- Columns in turn that have the same comment are one item, with a type that they share once.
 WITH described AS (
-    SELECT a.attrelid, a.attnum, col_description(a.attrelid, a.attnum) AS comment,
-           format('`%s` %s', a.attname, pg_temp.short(format_type(a.atttypid, a.atttypmod)))
-               AS name_and_type
+    SELECT a.attrelid, a.attnum, format('`%s`', a.attname) AS name,
+           pg_temp.short(format_type(a.atttypid, a.atttypmod)) AS type,
+           col_description(a.attrelid, a.attnum) AS comment
     FROM pg_attribute AS a
     WHERE a.attnum > 0 AND NOT a.attisdropped
 ), numbered AS (
     SELECT d.*, row_number() OVER (PARTITION BY d.attrelid ORDER BY d.attnum)
                 - row_number() OVER (PARTITION BY d.attrelid, d.comment ORDER BY d.attnum) AS item
     FROM described AS d
-), items AS (
-    SELECT n.attrelid, min(n.attnum) AS attnum,
-           pg_temp.wrap(format('- %s: %s', string_agg(n.name_and_type, ', ' ORDER BY n.attnum),
-                               n.comment), '  ') AS item
+), typed AS (
+    SELECT n.*, concat_ws(' ', n.name, nullif(n.type, lead(n.type) OVER (
+                    PARTITION BY n.attrelid, n.comment, n.item ORDER BY n.attnum))) AS name_and_type
     FROM numbered AS n
-    GROUP BY n.attrelid, n.comment, n.item
+), items AS (
+    SELECT t.attrelid, min(t.attnum) AS attnum,
+           pg_temp.wrap(format('- %s: %s', string_agg(t.name_and_type, ', ' ORDER BY t.attnum),
+                               t.comment), '  ') AS item
+    FROM typed AS t
+    GROUP BY t.attrelid, t.comment, t.item
 )
 SELECT format(E'\n### %s\n\n%s\n', c.relname,
-              pg_temp.wrap(format(CASE c.relkind WHEN 'c' THEN '%s.' ELSE '%s. (%s)' END,
-                                  coalesce(obj_description(c.oid, 'pg_class'),
-                                           obj_description(c.reltype, 'pg_type')),
-                                  pg_temp.holders(c.relacl, 'r', c.relowner, 'SELECT')))),
+              pg_temp.wrap(format('%s.%s', obj_description(c.oid, 'pg_class'),
+                                  pg_temp.holders(c.relacl, 'r', c.relowner, 'SELECT',
+                                                  'pg_monitor')))),
        string_agg(i.item, E'\n' ORDER BY i.attnum)
 FROM pg_class AS c JOIN items AS i ON i.attrelid = c.oid
-WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v', 'c')
+WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v')
 GROUP BY c.oid
 ORDER BY c.relname COLLATE "C"
 \g (fieldsep='\n')

@@ -20,19 +20,19 @@ void
 _PG_init(void)
 {
 	DefineCustomRealVariable("pg_sync_probe.margin",
-							 "Minimum gain in speed for which another wal_sync_method is recommended.",
+							 "Minimum gain that is worth a change.",
 							 "0.05 is 5 percent.",
 							 &sp_margin, 0.05, 0.001, 1.0,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 
 	DefineCustomIntVariable("pg_sync_probe.max_duration",
-							"Longest duration that sync_probe.probe(), trial() and pgbench() accept.",
+							"Longest duration of a probe, trial or workload.",
 							NULL,
 							&sp_max_duration_ms, 600000, 10, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
 
 	DefineCustomIntVariable("pg_sync_probe.commit_waits_max_age",
-							"Maximum age of a sync_probe.commit_waits() result that gives a probe its pace.",
+							"Maximum age of a commit_waits() result that gives a probe its pace.",
 							"With 0 the statistics of the server do.",
 							&sp_commit_waits_max_age, 3600, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_S, NULL, NULL, NULL);
@@ -51,31 +51,31 @@ _PG_init(void)
 
 	DefineCustomIntVariable("pg_sync_probe.max_stream_write",
 							"Bytes written after which the stream suite ends.",
-							"Each of its files is written once before, and is not larger than this.",
+							"Each of its files is written once before, and is not larger.",
 							&sp_max_stream_mb, 16 * 1024, 1, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 
 	DefineCustomStringVariable("pg_sync_probe.zfs_directory",
-							   "Directory of the programs zfs and zpool.",
+							   "Directory of zfs and zpool.",
 							   "If empty, the usual directories are searched.",
 							   &sp_zfs_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
 
 	DefineCustomStringVariable("pg_sync_probe.pgbench_directory",
-							   "Directory of the program pgbench.",
-							   "If empty, the directory of the server program.",
+							   "Directory of pgbench.",
+							   "If empty, that of the server program.",
 							   &sp_pgbench_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
 
 	DefineCustomStringVariable("pg_sync_probe.pgbench_passfile",
-							   "Password file that pgbench uses to connect to this server.",
-							   "If empty, .pgpass of the operating system user of the server.",
+							   "Password file of pgbench.",
+							   "If empty, .pgpass of the server's operating system user.",
 							   &sp_pgbench_passfile, "",
 							   PGC_SUSET, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 
 	DefineCustomStringVariable(SP_TRIAL_MARKER,
-							   "Setting that a trial has changed, and its value before.",
-							   "Written by sync_probe.trial() while it runs. sync_probe.cleanup() restores a setting that is left over.",
+							   "Setting that a trial has changed, and its previous value.",
+							   "Written by trial() while it runs. cleanup() restores a setting that is left.",
 							   &sp_trial_restores, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 

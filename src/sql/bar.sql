@@ -30,4 +30,4 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.bar IS
-  'A share of 0 to 1 as a bar of at most width characters, 40 at most; a share above 0 shows';
+  'Bar of at most width characters, 40 at most, for a share of 0 to 1';

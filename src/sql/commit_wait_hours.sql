@@ -44,13 +44,13 @@ FROM sync_probe_internal.commit_wait_hours() AS h;
 GRANT SELECT ON sync_probe.commit_wait_hours TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.commit_wait_hours IS
-  'Results of commit_waits() of this server by hours, the newest first; null if unknown';
-COMMENT ON COLUMN sync_probe.commit_wait_hours.hour IS 'Start of the hour';
-COMMENT ON COLUMN sync_probe.commit_wait_hours.samples IS 'Results that began in the hour';
+  'Results of commit_waits() of this server by hour, newest first; null if unknown';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.hour IS 'Start';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.samples IS 'Results that began in it';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.commits_per_sec IS 'Mean of the results';
-COMMENT ON COLUMN sync_probe.commit_wait_hours.commit_wait_us IS 'Mean of the commits';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.commit_wait_us IS 'Mean of their commits';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.wal_busy IS 'Mean of the results';
-COMMENT ON COLUMN sync_probe.commit_wait_hours.worst_wait_us IS 'Longest of the results';
+COMMENT ON COLUMN sync_probe.commit_wait_hours.worst_wait_us IS 'Highest of the results';
 COMMENT ON COLUMN sync_probe.commit_wait_hours.worst_at IS 'Start of that result';
 
 --
@@ -137,6 +137,6 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.delete_history FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.delete_history IS
-  'Delete older runs, and results of commit_waits() and workloads, but not the newest runs (keep) '
-  'of each server, location and suite, nor those that advice can rest on. Requires DELETE on the '
-  'three tables';
+  'Delete older runs, and results of commit_waits() and workloads, except the newest runs (keep) '
+  'of each server, location and suite, and those that advice can rest on. Requires SELECT and '
+  'DELETE on the tables';

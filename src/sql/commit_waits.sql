@@ -29,38 +29,33 @@ CREATE INDEX ON sync_probe.commit_wait_results (started_at);
 GRANT SELECT ON sync_probe.commit_wait_results TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.commit_wait_results IS
-  'History of commit_waits(). Times are means for each commit, in microseconds; null if unknown';
-COMMENT ON COLUMN sync_probe.commit_wait_results.answer IS
-  'Whether a faster sync would help, in words';
+  'Results of commit_waits(). Times are means per commit, in microseconds; null if unknown';
+COMMENT ON COLUMN sync_probe.commit_wait_results.answer IS 'Whether a faster sync would help';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commits_per_sec IS
-  'Transactions with a transaction ID, rollbacks and rolled back subtransactions included';
+  'Transactions with a transaction ID, also rollbacks and rolled back subtransactions';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commit_wait_us IS
-  'Time that a commit waits; what its five parts leave is processor time and other wait events';
+  'Wait of a commit: the five parts below, processor time and other wait events';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wait_share IS
-  'Share of the active time of sessions that is spent in commits, 0 to 1';
-COMMENT ON COLUMN sync_probe.commit_wait_results.sync_us IS
-  'Part in the sync of WAL (wait event WALSync)';
+  'Share of the active time of sessions in commits, 0 to 1';
+COMMENT ON COLUMN sync_probe.commit_wait_results.sync_us IS 'Wait event WALSync';
 COMMENT ON COLUMN sync_probe.commit_wait_results.write_us IS
-  'Part in the write of WAL (WALWrite); with open_* it includes the sync';
+  'WALWrite; with open_* it includes the sync';
 COMMENT ON COLUMN sync_probe.commit_wait_results.queue_us IS
-  'Part in which another process writes or syncs WAL (WALWriteLock)';
+  'WALWriteLock: another process writes or syncs WAL';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commit_delay_us IS
-  'Part that sleeps for commit_delay, up to PostgreSQL 18 with processor time';
-COMMENT ON COLUMN sync_probe.commit_wait_results.sync_rep_us IS
-  'Part that waits for a synchronous standby (SyncRep)';
-COMMENT ON COLUMN sync_probe.commit_wait_results.committers IS
-  'Processes that were seen in a commit';
+  'Sleep for commit_delay, up to PostgreSQL 18 with processor time';
+COMMENT ON COLUMN sync_probe.commit_wait_results.sync_rep_us IS 'SyncRep: a synchronous standby';
+COMMENT ON COLUMN sync_probe.commit_wait_results.committers IS 'Processes seen in a commit';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_bytes_per_commit IS
-  'Bytes of WAL of all processes, divided by commits';
+  'WAL of all processes, divided by commits';
 COMMENT ON COLUMN sync_probe.commit_wait_results.flushes_per_sec IS 'Flushes of WAL';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_busy IS
-  'Share of the time in which a process wrote or synced WAL, 0 to 1';
+  'Share of the time with a write or sync of WAL, 0 to 1';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_sync_method IS 'Setting of the server';
-COMMENT ON COLUMN sync_probe.commit_wait_results.started_at IS 'Start of the sampling';
-COMMENT ON COLUMN sync_probe.commit_wait_results.duration IS 'Time that was sampled';
-COMMENT ON COLUMN sync_probe.commit_wait_results.system_identifier IS
-  'System identifier of the cluster';
-COMMENT ON COLUMN sync_probe.commit_wait_results.host IS 'Name of the machine';
+COMMENT ON COLUMN sync_probe.commit_wait_results.started_at IS 'Start of sampling';
+COMMENT ON COLUMN sync_probe.commit_wait_results.duration IS 'Time sampled';
+COMMENT ON COLUMN sync_probe.commit_wait_results.system_identifier IS 'As in pg_control_system()';
+COMMENT ON COLUMN sync_probe.commit_wait_results.host IS 'Machine name';
 
 -- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.commit_wait_results', '');
@@ -82,5 +77,5 @@ REVOKE ALL ON FUNCTION sync_probe.commit_waits FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe.commit_waits TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe.commit_waits IS
-  'Sample how long the commits of this server wait, for what, and whether a faster sync would '
-  'help. Returns one row and records it';
+  'Sample how long commits of this server wait, for what, and whether a faster sync would help. '
+  'Returns and records one row';

@@ -254,6 +254,6 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.compare IS
-  'Test cases of up to 100 runs side by side. value_us is the median of the samples, else the '
-  'mean (statistic); ratio is relative to the first run (2: twice as long), with its 95 percent '
-  'confidence interval; not_comparable names what else differs. Requires SELECT on the tables';
+  'Test cases of up to 100 runs side by side. value_us: median of the samples, else the mean '
+  '(statistic); ratio: to the first run (2: twice as long), with its 95 percent confidence '
+  'interval; not_comparable: what else differs. Requires SELECT on the tables';

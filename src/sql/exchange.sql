@@ -44,8 +44,7 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.export_json IS
-  'Document of up to 1,000 runs for import_json() on another server. Requires SELECT on the '
-  'tables';
+  'Document of up to 1,000 runs for import_json(). Requires SELECT on the tables';
 
 --
 -- import_json
@@ -155,4 +154,4 @@ REVOKE ALL ON FUNCTION sync_probe.import_json FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.import_json IS
   'Import all runs of a document of export_json(), or none: up to 1,000 runs and 64 MB. Returns '
-  'their new numbers. No advice rests on them';
+  'their new numbers';

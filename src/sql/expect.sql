@@ -19,18 +19,18 @@ CREATE TABLE sync_probe.expectations (
 GRANT SELECT ON sync_probe.expectations TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.expectations IS
-  'Profiles of expect(); insert a row to add or to replace one';
-COMMENT ON COLUMN sync_probe.expectations.profile IS 'Its name';
+  'Profiles of expect(), for the current method; an insert adds or replaces one';
+COMMENT ON COLUMN sync_probe.expectations.profile IS 'Name';
 COMMENT ON COLUMN sync_probe.expectations.flush_p99_us IS
-  'Longest time for 99 percent of paced flushes with the current method; null: any';
+  'Longest time for 99 percent of paced flushes; null: any';
 COMMENT ON COLUMN sync_probe.expectations.commits_per_sec IS
-  'Least rate of one writer, back to back, with the current method; null: any';
+  'Least rate of one writer, back to back; null: any';
 COMMENT ON COLUMN sync_probe.expectations.durable IS
   'Syncs must reach the device, or it has no volatile cache; unknown fails';
 COMMENT ON COLUMN sync_probe.expectations.no_errors IS
-  'There must be no finding of severity error at the location or for its file system';
+  'No finding of severity error at the location or for its file system';
 COMMENT ON COLUMN sync_probe.expectations.recommended IS
-  'The verdict must be keep, or undecided with a max_regret within the margin';
+  'The verdict must be keep, or undecided with max_regret within the margin';
 
 --
 -- etcd: its FAQ (etcd.io/docs) asks for a p99 of wal_fsync_duration_seconds below 10 ms.
@@ -195,6 +195,6 @@ REVOKE ALL ON FUNCTION sync_probe.expect FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe.expect TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe.expect IS
-  'Check a location against a profile: one row for each expectation. Rests on the newest run of '
-  'suite wal or, with a duration, on a probe, which requires EXECUTE on probe(). With raise, a '
+  'Check a location against a profile, one row for each expectation. Rests on the newest run of '
+  'suite wal or, with duration, on a probe, which requires EXECUTE on probe(). With raise, a '
   'failure is an error (22000)';

@@ -250,16 +250,15 @@ FROM sync_probe_internal.findings() AS f;
 GRANT SELECT ON sync_probe.findings TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.findings IS
-  'Facts about storage, settings and runs that decide how far figures can be trusted; in each '
-  'location the most severe first';
+  'Facts that decide how far figures can be trusted, in each location the most severe first';
 COMMENT ON COLUMN sync_probe.findings.location IS
-  'Location that the finding is about, of several on one file system the first';
+  'Location, the first of several on one file system';
 COMMENT ON COLUMN sync_probe.findings.severity IS
   'error: data are at risk; warning: act on it; info: good to know';
-COMMENT ON COLUMN sync_probe.findings.code IS 'Name of the finding, the same in all versions';
+COMMENT ON COLUMN sync_probe.findings.code IS 'Name, the same in all versions';
 COMMENT ON COLUMN sync_probe.findings.message IS 'What was found';
 COMMENT ON COLUMN sync_probe.findings.hint IS 'What to do';
 COMMENT ON COLUMN sync_probe.findings.commands IS
-  'SQL that helps, one statement in each element; null if there is none';
+  'SQL that helps, one statement per element; null if none';
 COMMENT ON COLUMN sync_probe.findings.evidence IS
-  'Figures and settings behind the finding; run_id if a run showed it';
+  'Figures and settings behind it; run_id if a run showed it';

@@ -237,8 +237,8 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.fleet_run FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.fleet_run IS
-  'Run a query on foreign servers, by default on all that the caller has a user mapping for. '
-  'Returns a row for each, with its rows as an array or its error';
+  'Run a query on foreign servers, by default all that the caller has a user mapping for. Returns '
+  'one row for each; result is the array of its rows';
 
 --
 -- The same, with rows of that type.  An error, and an answer that is no such rows, is a row.
@@ -327,8 +327,8 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.probe_fleet FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.probe_fleet IS
-  'Call probe_all() on foreign servers, on one at a time of those that share a disk. Returns their '
-  'rows, and a row for each error. Requires EXECUTE on fleet_run()';
+  'Call probe_all() on foreign servers, on one at a time of those that share a disk. Requires '
+  'EXECUTE on fleet_run()';
 
 --
 -- collect_fleet
@@ -398,5 +398,5 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.collect_fleet FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.collect_fleet IS
-  'Import up to 100 missing runs of each foreign server, the oldest first, and say how many '
-  'remain. Requires SELECT on runs, and EXECUTE on fleet_run() and import_json()';
+  'Import up to 100 missing runs of each foreign server, oldest first. Requires SELECT on runs, '
+  'EXECUTE on fleet_run() and import_json()';

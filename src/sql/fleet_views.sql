@@ -20,15 +20,14 @@ ORDER BY f.error IS NULL,
 GRANT SELECT ON sync_probe.fleet_recommendations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.fleet_recommendations IS
-  'recommendation_details of each node, the worst first. Requires EXECUTE on fleet_run()';
-COMMENT ON COLUMN sync_probe.fleet_recommendations.server IS 'Foreign server of the node';
+  'recommendation_details of each node, worst first. Requires EXECUTE on fleet_run()';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.server IS 'Foreign server';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.location IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.verdict IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.recommended_method IS
   'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.reason IS 'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.fleet_recommendations.error IS
-  'Why the node did not answer; null if it did';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.error IS 'Why it did not answer; null if it did';
 
 CREATE VIEW sync_probe.fleet_findings AS
 SELECT f.server, (f.r).location, (f.r).severity, (f.r).code, (f.r).message, f.error
@@ -41,13 +40,13 @@ ORDER BY f.error IS NULL, array_position('{error,warning,info}', (f.r).severity)
 GRANT SELECT ON sync_probe.fleet_findings TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.fleet_findings IS
-  'findings of each node, the worst first. Requires EXECUTE on fleet_run()';
-COMMENT ON COLUMN sync_probe.fleet_findings.server IS 'Foreign server of the node';
+  'findings of each node, worst first. Requires EXECUTE on fleet_run()';
+COMMENT ON COLUMN sync_probe.fleet_findings.server IS 'Foreign server';
 COMMENT ON COLUMN sync_probe.fleet_findings.location IS 'As in findings';
 COMMENT ON COLUMN sync_probe.fleet_findings.severity IS 'As in findings';
 COMMENT ON COLUMN sync_probe.fleet_findings.code IS 'As in findings';
 COMMENT ON COLUMN sync_probe.fleet_findings.message IS 'As in findings';
-COMMENT ON COLUMN sync_probe.fleet_findings.error IS 'Why the node did not answer; null if it did';
+COMMENT ON COLUMN sync_probe.fleet_findings.error IS 'Why it did not answer; null if it did';
 
 --
 -- fleet_history
@@ -81,17 +80,15 @@ FROM sync_probe_internal.fleet_history() AS r;
 
 GRANT SELECT ON sync_probe.fleet_history TO pg_monitor;
 
-COMMENT ON VIEW sync_probe.fleet_history IS
-  'Runs of suite wal of this server and of all nodes whose runs were imported, in time';
-COMMENT ON COLUMN sync_probe.fleet_history.host IS 'Machine of the node';
-COMMENT ON COLUMN sync_probe.fleet_history.location IS 'pg_wal or a tablespace';
-COMMENT ON COLUMN sync_probe.fleet_history.finished_at IS 'End of the run';
+COMMENT ON VIEW sync_probe.fleet_history IS 'Runs of suite wal, own and imported, by node and time';
+COMMENT ON COLUMN sync_probe.fleet_history.host IS 'As in runs';
+COMMENT ON COLUMN sync_probe.fleet_history.location IS 'As in runs';
+COMMENT ON COLUMN sync_probe.fleet_history.finished_at IS 'As in runs';
 COMMENT ON COLUMN sync_probe.fleet_history.method IS 'wal_sync_method of the node then';
 COMMENT ON COLUMN sync_probe.fleet_history.p50_us IS
-  'Median latency of a paced flush with the current method, in microseconds';
-COMMENT ON COLUMN sync_probe.fleet_history.ratio IS
-  'Time of a paced flush relative to the same method in the run before (2: twice as long)';
-COMMENT ON COLUMN sync_probe.fleet_history.run_id IS 'Number of the run here';
+  'Median latency of a paced flush, in microseconds';
+COMMENT ON COLUMN sync_probe.fleet_history.ratio IS 'As in history()';
+COMMENT ON COLUMN sync_probe.fleet_history.run_id IS 'As in runs';
 
 --
 -- The kind of device: that of the disks of the file system, not of those below a loop device;
@@ -181,21 +178,18 @@ SELECT n.* FROM sync_probe_internal.compared_nodes(NULL) AS n;
 GRANT SELECT ON sync_probe.fleet_compare TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.fleet_compare IS
-  'Newest run of suite wal on pg_wal of this server and of each node whose runs were imported, '
-  'against the run with the median time on the same kind of device; the odd ones first';
+  'Newest run of suite wal on pg_wal of this server and of each node with imported runs, against '
+  'the median node with the same kind of device; the odd ones first';
 COMMENT ON COLUMN sync_probe.fleet_compare.odd IS
   'The whole interval of the ratio is beyond the margin, or syncs do not reach the device';
-COMMENT ON COLUMN sync_probe.fleet_compare.host IS 'Machine of the node';
+COMMENT ON COLUMN sync_probe.fleet_compare.host IS 'As in runs';
 COMMENT ON COLUMN sync_probe.fleet_compare.kind IS
-  'virtual disk, rotating disk, nvme, ssd; the type of the file system if no disk is known';
-COMMENT ON COLUMN sync_probe.fleet_compare.p50_us IS
-  'Median latency of a paced flush with the current method, in microseconds';
+  'virtual disk, rotating disk, nvme, ssd; type of the file system if no disk is known';
+COMMENT ON COLUMN sync_probe.fleet_compare.p50_us IS 'As in fleet_history';
 COMMENT ON COLUMN sync_probe.fleet_compare.ratio IS
-  'Time of a flush relative to the median of at least three nodes (2: twice as long)';
-COMMENT ON COLUMN sync_probe.fleet_compare.ratio_low IS
-  'Its 95 percent confidence interval, as in compare()';
-COMMENT ON COLUMN sync_probe.fleet_compare.ratio_high IS
-  'Its 95 percent confidence interval, as in compare()';
+  'To the median of at least three nodes (2: twice as long)';
+COMMENT ON COLUMN sync_probe.fleet_compare.ratio_low IS 'Its 95 percent confidence interval';
+COMMENT ON COLUMN sync_probe.fleet_compare.ratio_high IS 'Its 95 percent confidence interval';
 COMMENT ON COLUMN sync_probe.fleet_compare.reason IS
-  'Why it is odd, and what else differs from the median node; or why there is no ratio';
-COMMENT ON COLUMN sync_probe.fleet_compare.run_id IS 'Number of the run here';
+  'Why it is odd, and what else differs; or why there is no ratio';
+COMMENT ON COLUMN sync_probe.fleet_compare.run_id IS 'As in runs';

@@ -42,5 +42,5 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.latency_histogram IS
-  'Latency distribution of each measurement of a run: operations in each bucket, of which there '
-  'are eight to the octave, and their number as a bar. Requires SELECT on the tables';
+  'Latency distribution of each measurement of a run: operations in each bucket, eight to the '
+  'octave. Requires SELECT on the tables';

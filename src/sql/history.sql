@@ -199,7 +199,6 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.history IS
-  'Runs of the wal suite of this cluster at a location, the newest last: time of a paced flush, '
-  'ratio to the same method in the run before (2: twice as long), what has changed since then '
-  '(changes), and a difference beyond the margin in words (sentence). Requires the privileges of '
-  'pg_monitor';
+  'Runs of suite wal of this cluster at a location, newest last: time of a paced flush, ratio to '
+  'the same method in the run before (2: twice as long), changes since then, and a difference '
+  'beyond the margin in words. Requires pg_monitor';

@@ -139,6 +139,6 @@ REVOKE ALL ON FUNCTION sync_probe.device_lifetime FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe.device_lifetime TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe.device_lifetime IS
-  'Years that an SSD of this capacity in bytes and erase cycles lasts at this cluster''s rate of '
-  'WAL, and bytes that the device writes for each byte of it. basis is where a figure that was not '
-  'given comes from, or why it is unknown';
+  'Years that an SSD of this capacity and these erase cycles lasts at this cluster''s rate of '
+  'WAL. write_amplification: bytes that it writes per byte of WAL; basis: source of a figure that '
+  'was not given, or why it is unknown';

@@ -39,20 +39,18 @@ FROM sync_probe_internal.examine_locations(NULL) AS l;
 GRANT SELECT ON sync_probe.locations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.locations IS
-  'Where probe() can measure: pg_wal and every tablespace except pg_global. Null: the system '
+  'Where probe() can measure: pg_wal and every tablespace except pg_global; null if the system '
   'does not report it';
-COMMENT ON COLUMN sync_probe.locations.name IS 'pg_wal, or the name of the tablespace';
-COMMENT ON COLUMN sync_probe.locations.directory IS
-  'Directory with symbolic links resolved; null if it is missing';
-COMMENT ON COLUMN sync_probe.locations.filesystem IS 'Type of the file system';
-COMMENT ON COLUMN sync_probe.locations.mount_point IS 'Where it is mounted';
-COMMENT ON COLUMN sync_probe.locations.mount_options IS
-  'Options of the mount and of the file system';
+COMMENT ON COLUMN sync_probe.locations.name IS 'pg_wal or the tablespace';
+COMMENT ON COLUMN sync_probe.locations.directory IS 'With symbolic links resolved; null if missing';
+COMMENT ON COLUMN sync_probe.locations.filesystem IS 'Type';
+COMMENT ON COLUMN sync_probe.locations.mount_point IS 'Of the file system';
+COMMENT ON COLUMN sync_probe.locations.mount_options IS 'Of the mount and the file system';
 COMMENT ON COLUMN sync_probe.locations.device IS 'Whole disk below it (vda, nvme0n1, md0)';
 COMMENT ON COLUMN sync_probe.locations.write_cache IS
   'write back (volatile, needs flushes) or write through, as the kernel sees it';
-COMMENT ON COLUMN sync_probe.locations.size_bytes IS 'Size of the file system';
+COMMENT ON COLUMN sync_probe.locations.size_bytes IS 'Of the file system';
 COMMENT ON COLUMN sync_probe.locations.available_bytes IS
-  'Bytes that the server''s account can still write';
+  'What the server''s account can still write';
 COMMENT ON COLUMN sync_probe.locations.shares_filesystem_with IS
   'First location in this view on the same file system';

@@ -90,8 +90,7 @@ FROM sync_probe_internal.metrics() AS m;
 GRANT SELECT ON sync_probe.metrics TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.metrics IS
-  'Figures for monitoring, a row for each series; doc/monitoring.md describes them';
-COMMENT ON COLUMN sync_probe.metrics.name IS
-  'Name of the metric, with its unit: seconds, bytes, ratio';
-COMMENT ON COLUMN sync_probe.metrics.labels IS 'Labels of the series; unknown ones are left out';
-COMMENT ON COLUMN sync_probe.metrics.value IS 'Value now; what is unknown is no row';
+  'Figures for monitoring, see doc/monitoring.md; one row for each series';
+COMMENT ON COLUMN sync_probe.metrics.name IS 'With its unit: seconds, bytes, ratio';
+COMMENT ON COLUMN sync_probe.metrics.labels IS 'Without unknown ones';
+COMMENT ON COLUMN sync_probe.metrics.value IS 'What is unknown has no row';

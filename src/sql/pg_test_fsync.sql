@@ -96,8 +96,8 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.pg_test_fsync_report IS
-  'Run of the pg_test_fsync suite, or an import, in the layout of the program. Requires SELECT on '
-  'the tables';
+  'Run of suite pg_test_fsync, or an import, in the layout of the program. Requires SELECT on the '
+  'tables';
 
 --
 -- import_pg_test_fsync
@@ -240,5 +240,5 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.import_pg_test_fsync FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.import_pg_test_fsync IS
-  'Record the output of the program pg_test_fsync as a run for each report in it. Returns how '
-  'many test cases each has, and lines that were not understood';
+  'Record output of the program pg_test_fsync, a run for each report. Returns the number of test '
+  'cases, and lines not understood';

@@ -17,7 +17,7 @@ REVOKE ALL ON PROCEDURE sync_probe.power_test FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.power_test IS
   'Write and sync numbered blocks, and show the newest durable number, until the plug is pulled. '
-  'Requires CREATE on a tablespace other than the database''s own';
+  'Requires CREATE as probe() does';
 
 --
 -- power_test_result
@@ -44,8 +44,7 @@ REVOKE ALL ON FUNCTION sync_probe.power_test_result FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.power_test_result IS
   'Check the file of power_test() after a power cut against the last number that its client saw, '
-  'and record the result: proven, refuted, or unknown if the client saw none. Requires CREATE on a '
-  'tablespace other than the database''s own';
+  'and record whether syncs are proven, refuted or unknown. Requires CREATE as probe() does';
 
 --
 -- The newest result of this server at that place, with the current method.  It stands above what

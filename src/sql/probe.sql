@@ -37,8 +37,8 @@ AS 'MODULE_PATHNAME', 'sync_probe_probe';
 REVOKE ALL ON FUNCTION sync_probe.probe FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.probe IS
-  'Measure writing and syncing at pg_wal or a tablespace with every sync method. Returns one row '
-  'for each test case. Requires CREATE on a tablespace other than the database''s own';
+  'Measure writes and syncs with every sync method at pg_wal or a tablespace, one row for each '
+  'test case. Requires CREATE on a tablespace other than the database''s own';
 
 --
 -- The same for suites that write files, each row with that of the run: on a standby it is not in
@@ -79,5 +79,5 @@ AS 'MODULE_PATHNAME', 'sync_probe_cleanup';
 REVOKE ALL ON FUNCTION sync_probe.cleanup FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.cleanup IS
-  'Remove files in all locations and schemas in this database that killed probes and workloads '
-  'left behind, and restore the setting of a trial. Returns how many';
+  'Remove files in all locations and schemas in this database that killed runs left behind, and '
+  'restore the setting of a trial. Returns how many';

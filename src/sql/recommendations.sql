@@ -207,35 +207,32 @@ FROM sync_probe_internal.advice(also => NULL) AS a;
 GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.recommendation_details IS
-  'Recommended wal_sync_method for each location, with reason and commands. Without a usable '
-  'run, pg_wal has a row, others if no location on their file system has one';
+  'Recommended wal_sync_method for each location. Without a usable run, pg_wal has a row, others '
+  'if no location on their file system has one';
 COMMENT ON COLUMN sync_probe.recommendation_details.location IS
-  'Location that the advice is about; wal_sync_method acts on pg_wal alone';
+  'pg_wal or a tablespace; the setting acts on pg_wal alone';
 COMMENT ON COLUMN sync_probe.recommendation_details.verdict IS
   'switch, keep, undecided, unsafe, outdated or not probed';
-COMMENT ON COLUMN sync_probe.recommendation_details.current_method IS
-  'wal_sync_method of the server';
-COMMENT ON COLUMN sync_probe.recommendation_details.recommended_method IS
-  'Method to use; null if there is no advice';
+COMMENT ON COLUMN sync_probe.recommendation_details.current_method IS 'Setting of the server';
+COMMENT ON COLUMN sync_probe.recommendation_details.recommended_method IS 'Null without advice';
 COMMENT ON COLUMN sync_probe.recommendation_details.best_method IS
-  'Best choice by good odds, whatever the verdict, of the current method''s kind';
+  'Best by good odds, whatever the verdict, of the current method''s kind';
 COMMENT ON COLUMN sync_probe.recommendation_details.max_regret IS
-  'A flush with the current method takes at most this much longer than with the best one, at 95 '
-  'percent confidence: 0.03 is 3 percent; null if unknown, or if the advice was followed';
+  'A flush with the current method takes at most this much longer than with the best, at 95 '
+  'percent confidence (0.03: 3 percent); null if unknown, or if the advice was followed';
 COMMENT ON COLUMN sync_probe.recommendation_details.flush_us IS
-  'Mean time of a flush with the recommended method in the test that decides; null if a trial or '
-  'the commit suite does';
+  'Mean time of a flush with the recommended method in the deciding test; null with basis trial '
+  'or commit';
 COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
-  'Whether syncs with the current method reach the device: yes, no, no_cache (the device reports '
-  'no volatile cache) or unknown; proven or refuted by a power test';
+  'Whether syncs with the current method reach the device: yes, no, no_cache (no volatile cache '
+  'reported) or unknown; proven or refuted by a power test';
 COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
-  'What the advice rests on: trial, commit or wal; null without a run';
+  'trial, commit or wal; null without a run';
 COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS 'Run that the advice uses';
 COMMENT ON COLUMN sync_probe.recommendation_details.reason IS
-  'Reason of the verdict, and what the newest run on real commits found if the advice does not '
-  'rest on it';
+  'Of the verdict, and what the newest run on real commits found unless the advice rests on it';
 COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
-  'SQL to execute next, one statement in each element; null if nothing is to be done';
+  'SQL to execute next, one statement per element; null if none';
 
 --
 -- recommendations
@@ -249,8 +246,7 @@ FROM sync_probe.recommendation_details AS d;
 
 GRANT SELECT ON sync_probe.recommendations TO pg_monitor;
 
-COMMENT ON VIEW sync_probe.recommendations IS
-  'Recommended wal_sync_method for each location; columns as in recommendation_details';
+COMMENT ON VIEW sync_probe.recommendations IS 'Recommended wal_sync_method for each location';
 COMMENT ON COLUMN sync_probe.recommendations.location IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.verdict IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.current_method IS 'As in recommendation_details';
@@ -363,5 +359,5 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.probe_all FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.probe_all IS
-  'Probe each file system of the cluster once, and return the recommendation for each. Requires '
-  'EXECUTE on probe() and the privileges of pg_monitor';
+  'Probe each file system of the cluster once, and return its recommendation. Requires EXECUTE on '
+  'probe(), and pg_monitor';

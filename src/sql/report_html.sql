@@ -219,5 +219,5 @@ REVOKE ALL ON FUNCTION sync_probe.report_html FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe.report_html TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe.report_html IS
-  'Page of HTML with verdict, figures, findings and all numbers of this server''s newest runs, '
-  'or of the given ones';
+  'Page of HTML with verdict, figures, findings and all numbers of this server''s newest runs, or '
+  'of the given ones';

@@ -27,15 +27,14 @@ FROM sync_probe_internal.running() AS r;
 GRANT SELECT ON sync_probe.running TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.running IS
-  'The probe, trial, workload or cleanup that runs now in this cluster';
-COMMENT ON COLUMN sync_probe.running.pid IS 'Process ID of its backend, as in pg_stat_activity';
+  'Probe, trial, workload or cleanup that runs now in this cluster';
+COMMENT ON COLUMN sync_probe.running.pid IS 'As in pg_stat_activity';
 COMMENT ON COLUMN sync_probe.running.location IS
   'Location of the probe, tablespace of the workload';
 COMMENT ON COLUMN sync_probe.running.suite IS 'Suite, or trial';
-COMMENT ON COLUMN sync_probe.running.workload IS 'Workload that runs';
+COMMENT ON COLUMN sync_probe.running.workload IS 'Name';
 COMMENT ON COLUMN sync_probe.running.phase IS
   'Such as examining storage, writing files, measuring, recording, setting up, running, tearing '
   'down, cleaning up';
 COMMENT ON COLUMN sync_probe.running.started_at IS 'Start';
-COMMENT ON COLUMN sync_probe.running.percent_done IS
-  'Percentage of the duration or of the transactions';
+COMMENT ON COLUMN sync_probe.running.percent_done IS 'Of the duration or of the transactions';

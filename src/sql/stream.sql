@@ -19,23 +19,20 @@ CREATE TABLE sync_probe.stream_seconds (
 
 GRANT SELECT ON sync_probe.stream_seconds TO pg_monitor;
 
-COMMENT ON TABLE sync_probe.stream_seconds IS
-  'History: what the stream suite wrote in each second, and what all wrote to the device. Each '
-  'second belongs to one test case';
+COMMENT ON TABLE sync_probe.stream_seconds IS 'Seconds of suite stream, each of one test case';
 COMMENT ON COLUMN sync_probe.stream_seconds.run_id IS 'As in measurements';
 COMMENT ON COLUMN sync_probe.stream_seconds.ordinal IS 'As in measurements';
-COMMENT ON COLUMN sync_probe.stream_seconds.second IS 'Seconds since the start of the measuring';
-COMMENT ON COLUMN sync_probe.stream_seconds.began_at IS 'When it began';
+COMMENT ON COLUMN sync_probe.stream_seconds.second IS 'Since measuring began';
+COMMENT ON COLUMN sync_probe.stream_seconds.began_at IS 'Start';
 COMMENT ON COLUMN sync_probe.stream_seconds.length_ms IS
-  'Its length; it ends with the first flush that ends after a second';
-COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS 'Bytes written by flushes';
+  'Up to the first flush that ends after a second';
+COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS 'Written by flushes';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_us IS 'Longest flush';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_bytes IS
-  'Bytes that the disks wrote; null if unknown';
-COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS
-  'Share of the time that the device was busy, 0 to 1; an upper bound';
+  'Written by disks, also for others; null if unknown';
+COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS 'As in measurements';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_utilization IS
-  'The same around the slowest flush; null if it took less than 20 ms';
+  'Likewise around the slowest flush; null if it took less than 20 ms';
 
 -- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.stream_seconds', '');

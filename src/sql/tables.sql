@@ -60,57 +60,52 @@ CREATE INDEX ON sync_probe.runs (finished_at) WHERE NOT fsync;
 GRANT SELECT ON sync_probe.runs TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.runs IS
-  'History: one row for each recorded run. Deleting one deletes its measurements and '
-  'seconds';
-COMMENT ON COLUMN sync_probe.runs.run_id IS 'Number of the run';
-COMMENT ON COLUMN sync_probe.runs.label IS 'Free text stored with the run';
+  'Recorded runs. Deleting one deletes its measurements and seconds';
+COMMENT ON COLUMN sync_probe.runs.run_id IS 'Number';
+COMMENT ON COLUMN sync_probe.runs.label IS 'Free text';
 COMMENT ON COLUMN sync_probe.runs.location IS
   'pg_wal or a tablespace; null in imports of pg_test_fsync';
 COMMENT ON COLUMN sync_probe.runs.suite IS
   'wal, commit, stream, segments, pg_test_fsync; trial; power_test';
-COMMENT ON COLUMN sync_probe.runs.setting IS 'Setting whose values the run compared';
+COMMENT ON COLUMN sync_probe.runs.setting IS 'Setting compared';
 COMMENT ON COLUMN sync_probe.runs.workload IS
-  'Workload that made the load of a trial; null if the server''s own sessions did';
+  'Load of a trial; null if the server''s own sessions made it';
 COMMENT ON COLUMN sync_probe.runs.verdict IS
-  'switch, keep, undecided or unsafe, as judged when the run ended; null if nothing was compared';
-COMMENT ON COLUMN sync_probe.runs.recommended_value IS
-  'Value that the run recommends; with keep and undecided the current one';
-COMMENT ON COLUMN sync_probe.runs.best_value IS 'Best choice by good odds, whatever the verdict';
+  'switch, keep, undecided or unsafe, when the run ended; null if nothing was compared';
+COMMENT ON COLUMN sync_probe.runs.recommended_value IS 'The current one with keep and undecided';
+COMMENT ON COLUMN sync_probe.runs.best_value IS 'Best by good odds, whatever the verdict';
 COMMENT ON COLUMN sync_probe.runs.max_regret IS
   'The current value takes at most this much longer than the best one';
 COMMENT ON COLUMN sync_probe.runs.deciding_test IS 'paced or saturated; suite wal only';
 COMMENT ON COLUMN sync_probe.runs.flush_us IS
   'Mean time of a flush with the recommended method in that test';
-COMMENT ON COLUMN sync_probe.runs.margin IS 'Least gain that was worth a switch';
-COMMENT ON COLUMN sync_probe.runs.durable IS
-  'Whether syncs with the current method reached the device, as in recommendation_details';
+COMMENT ON COLUMN sync_probe.runs.margin IS 'Least gain worth a switch';
+COMMENT ON COLUMN sync_probe.runs.durable IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.runs.longer_duration IS
-  'Duration that may settle an undecided run; null if max_duration allows no longer one';
-COMMENT ON COLUMN sync_probe.runs.reason IS 'Reason of the verdict';
-COMMENT ON COLUMN sync_probe.runs.started_at IS 'Start and end of the run';
-COMMENT ON COLUMN sync_probe.runs.finished_at IS 'Start and end of the run';
-COMMENT ON COLUMN sync_probe.runs.directory IS 'Directory of the location';
-COMMENT ON COLUMN sync_probe.runs.filesystem IS 'Type of its file system, and whole disk below it';
-COMMENT ON COLUMN sync_probe.runs.device IS 'Type of its file system, and whole disk below it';
-COMMENT ON COLUMN sync_probe.runs.wal_sync_method IS
-  'Setting of the server when the run began: the current method';
+  'May settle an undecided run; null if max_duration allows none';
+COMMENT ON COLUMN sync_probe.runs.reason IS 'Of the verdict';
+COMMENT ON COLUMN sync_probe.runs.started_at IS 'Start and end';
+COMMENT ON COLUMN sync_probe.runs.finished_at IS 'Start and end';
+COMMENT ON COLUMN sync_probe.runs.directory IS 'As in locations';
+COMMENT ON COLUMN sync_probe.runs.filesystem IS 'As in locations';
+COMMENT ON COLUMN sync_probe.runs.device IS 'As in locations';
+COMMENT ON COLUMN sync_probe.runs.wal_sync_method IS 'Setting at the start: the current method';
 COMMENT ON COLUMN sync_probe.runs.wal_level IS 'Setting of the server';
-COMMENT ON COLUMN sync_probe.runs.fsync IS 'Setting of the server at the end of the run';
+COMMENT ON COLUMN sync_probe.runs.fsync IS 'Setting at the end';
 COMMENT ON COLUMN sync_probe.runs.flush_size IS
   'Bytes of WAL per flush, in suite commit per commit';
 COMMENT ON COLUMN sync_probe.runs.flush_interval IS
-  'Time between two paced flushes, in suite commit between two commits of all workers';
-COMMENT ON COLUMN sync_probe.runs.workers IS 'Background workers of suite commit';
+  'Between paced flushes, in suite commit between commits of all workers';
+COMMENT ON COLUMN sync_probe.runs.workers IS 'Of suite commit';
 COMMENT ON COLUMN sync_probe.runs.server_version_num IS 'Version of the server';
-COMMENT ON COLUMN sync_probe.runs.system_identifier IS 'System identifier of the cluster';
-COMMENT ON COLUMN sync_probe.runs.host IS 'Name of the machine';
+COMMENT ON COLUMN sync_probe.runs.system_identifier IS 'As in pg_control_system()';
+COMMENT ON COLUMN sync_probe.runs.host IS 'Machine name';
 COMMENT ON COLUMN sync_probe.runs.storage IS
   'Mount options, disks and their caches, background I/O, ZFS; without what is unknown';
-COMMENT ON COLUMN sync_probe.runs.imported_at IS
-  'Time of the import; null if this server measured the run';
+COMMENT ON COLUMN sync_probe.runs.imported_at IS 'Null if this server measured the run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
   'True if not imported and with the cluster''s own flush size and interval; in suites wal and '
-  'segments, with at least 16 samples';
+  'segments, with 16 samples or more';
 
 --
 -- measurements
@@ -151,54 +146,49 @@ CREATE TABLE sync_probe.measurements (
 GRANT SELECT ON sync_probe.measurements TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.measurements IS
-  'History: one row for each test case of a run. Times are in microseconds; figures are null if '
-  'the case was not measured';
+  'Test cases of runs. Times are in microseconds; null if not measured';
 COMMENT ON COLUMN sync_probe.measurements.test IS
-  'Test of the suite; the setting whose values a trial or the commit suite compared';
+  'Test of the suite; in trials and suite commit the setting compared';
 COMMENT ON COLUMN sync_probe.measurements.method IS
-  'Sync method, or what the test does instead; of a setting that is compared its value; in suite '
-  'segments recycle, zero_fill or sparse';
-COMMENT ON COLUMN sync_probe.measurements.direct_io IS 'Whether the file was opened with O_DIRECT';
+  'Sync method, or what the test does instead; value of a setting; in suite segments recycle, '
+  'zero_fill or sparse';
+COMMENT ON COLUMN sync_probe.measurements.direct_io IS 'Whether opened with O_DIRECT';
 COMMENT ON COLUMN sync_probe.measurements.choice IS
-  'current: what the server''s settings make; recommended: what this run recommends instead';
+  'current: as the server is set; recommended: by this run instead';
 COMMENT ON COLUMN sync_probe.measurements.verdict IS
-  'Verdict of a trial, or of suite commit or segments, on the row of the current value: switch, '
-  'keep or undecided';
+  'switch, keep or undecided, on the row of the current value in trials and suites commit and '
+  'segments';
 COMMENT ON COLUMN sync_probe.measurements.durable IS
-  'Whether syncs with this method reached the device: yes, no, no_cache or unknown; suite wal '
-  'only';
+  'Whether its syncs reached the device: yes, no, no_cache or unknown; suite wal only';
 COMMENT ON COLUMN sync_probe.measurements.status IS
   'ok; unsupported by platform or server; no_direct_io: the file system refuses O_DIRECT; '
-  'stopped: no time was left; error: see detail';
-COMMENT ON COLUMN sync_probe.measurements.p50_us IS 'Median latency of an operation';
+  'stopped: no time left; error: see detail';
+COMMENT ON COLUMN sync_probe.measurements.p50_us IS 'Median latency';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
-  'Current method''s time divided by this one''s within samples: 1.10 if the current method '
-  'takes 1.10 times as long. On its own row that of its two copies';
+  'Current method''s time divided by this one''s within samples; on its own row, that of its two '
+  'copies';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
-  'Its 95 percent confidence interval, corrected for repeated looks and the number of methods';
+  'Its 95 percent confidence interval, corrected for repeated looks and number of methods';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_high IS
-  'Its 95 percent confidence interval, corrected for repeated looks and the number of methods';
+  'Its 95 percent confidence interval, corrected for repeated looks and number of methods';
 COMMENT ON COLUMN sync_probe.measurements.p99_us IS '99th percentile; null below 299 operations';
 COMMENT ON COLUMN sync_probe.measurements.max_us IS 'Longest latency';
 COMMENT ON COLUMN sync_probe.measurements.flushes_per_op IS
-  'Flush requests that the disks completed, background I/O included; null if unknown';
-COMMENT ON COLUMN sync_probe.measurements.ops IS
-  'Operations counted: one is the writes and their sync';
-COMMENT ON COLUMN sync_probe.measurements.mean_us IS
-  'Mean time of an operation; a few slow ones change it';
+  'Flush requests that disks completed, background I/O included; null if unknown';
+COMMENT ON COLUMN sync_probe.measurements.ops IS 'Operations, each the writes and their sync';
+COMMENT ON COLUMN sync_probe.measurements.mean_us IS 'Mean time';
 COMMENT ON COLUMN sync_probe.measurements.ops_per_sec IS
-  'Operations per second of time spent in them, or commits per second; null when paced';
+  'Per second spent in operations, or commits per second; null when paced';
 COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS
-  'Bytes that the disks wrote, background I/O included';
+  'Written by disks, background I/O included';
 COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
-  'Share of the time that the device was busy, 0 to 1; an upper bound';
+  'Busy share of the time, 0 to 1; an upper bound';
 COMMENT ON COLUMN sync_probe.measurements.write_size IS
-  'Bytes per flush (wal), of a segment (segments), or per write (others)';
+  'Bytes per flush (wal), segment (segments) or write (others)';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
-  'Call that failed and its error; when a slower method was left out; rate (stream) or flushes '
-  'of a segment (segments)';
-COMMENT ON COLUMN sync_probe.measurements.run_id IS
-  'Run of this test case; null if it was not recorded';
+  'Call that failed and its error; when a slower method was left out; rate (stream); flushes '
+  '(segments)';
+COMMENT ON COLUMN sync_probe.measurements.run_id IS 'Null if not recorded';
 COMMENT ON COLUMN sync_probe.measurements.ordinal IS 'Position in the run, from 1';
 
 --

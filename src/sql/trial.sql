@@ -30,6 +30,6 @@ AS 'MODULE_PATHNAME', 'sync_probe_trial';
 REVOKE ALL ON PROCEDURE sync_probe.trial FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.trial IS
-  'Switch a setting of the cluster in short random slots, compare the commits of its sessions, '
-  'and restore it. Requires ALTER SYSTEM on the setting; with workload, which makes the load, '
-  'also the privileges of run_workload()';
+  'Switch a setting of the cluster in short random slots, compare commits, and restore it. '
+  'Requires ALTER SYSTEM on it; with workload, which makes the load, also what run_workload() '
+  'requires';

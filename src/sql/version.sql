@@ -19,5 +19,4 @@ WHERE e.extname = 'pg_sync_probe'
 $$;
 
 COMMENT ON FUNCTION sync_probe.version IS
-  'Release of the library that this session has loaded, such as 1.0.0, and version of the SQL, '
-  'such as 1.0. They differ between an upgrade of the package and ALTER EXTENSION UPDATE';
+  'Release of the loaded library, such as 1.0.0, and version of the SQL, such as 1.0';

@@ -76,10 +76,9 @@ ORDER BY l.is_total DESC, l.operation, c.place
 $$;
 
 COMMENT ON FUNCTION sync_probe.workload_comparison IS
-  'The newest statement that ran workloads of a suite, as psql''s \crosstabview takes it: seconds '
-  'of one run (if repeated, the mean), and ratio, the time of a transaction relative to the first '
-  'combination of tablespace, settings and label (2: twice as long). Requires SELECT on '
-  'workload_results';
+  'Newest statement that ran workloads of a suite, for \crosstabview: seconds of one run (mean if '
+  'repeated), and ratio of the time of a transaction to the first combination of tablespace, '
+  'settings and label (2: twice as long). Requires SELECT on workload_results';
 
 --
 -- sql_bench
@@ -206,4 +205,4 @@ REVOKE ALL ON PROCEDURE sync_probe.sql_bench FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.sql_bench IS
   'Run all operations of sql-bench in each tablespace, in turns, with scale times the original '
-  'iterations. Requires EXECUTE on run_workload(), and SELECT on workloads';
+  'iterations. Requires EXECUTE on run_workload(), SELECT on workloads';

@@ -33,45 +33,43 @@ CREATE TABLE sync_probe.workload_results (
 
 GRANT SELECT ON sync_probe.workload_results TO pg_monitor;
 
-COMMENT ON TABLE sync_probe.workload_results IS
-  'History: one row for each run of a workload. Latencies are in milliseconds';
-COMMENT ON COLUMN sync_probe.workload_results.result_id IS 'Number of the run';
+COMMENT ON TABLE sync_probe.workload_results IS 'Runs of workloads. Latencies are in milliseconds';
+COMMENT ON COLUMN sync_probe.workload_results.result_id IS 'Number';
 COMMENT ON COLUMN sync_probe.workload_results.run_group IS 'First result_id of the same statement';
-COMMENT ON COLUMN sync_probe.workload_results.workload IS 'Workload that ran';
-COMMENT ON COLUMN sync_probe.workload_results.tablespace IS 'Tablespace of its objects';
+COMMENT ON COLUMN sync_probe.workload_results.workload IS 'As in workloads';
+COMMENT ON COLUMN sync_probe.workload_results.tablespace IS 'Of its objects';
 COMMENT ON COLUMN sync_probe.workload_results.tps IS
-  'Transactions per second as pgbench reports them, without the first connections';
-COMMENT ON COLUMN sync_probe.workload_results.latency_mean_ms IS 'Mean as pgbench reports it';
+  'As pgbench reports it, without the first connections';
+COMMENT ON COLUMN sync_probe.workload_results.latency_mean_ms IS 'As pgbench reports it';
 COMMENT ON COLUMN sync_probe.workload_results.latency_p50_ms IS
-  'From the log of all transactions, within 1 percent; null where it has too few';
+  'From a log of all transactions, within 1 percent; null if too few';
 COMMENT ON COLUMN sync_probe.workload_results.latency_p99_ms IS
-  'From the log of all transactions, within 1 percent; null where it has too few';
+  'From a log of all transactions, within 1 percent; null if too few';
 COMMENT ON COLUMN sync_probe.workload_results.latency_max_ms IS
-  'From the log of all transactions, within 1 percent; null where it has too few';
-COMMENT ON COLUMN sync_probe.workload_results.transactions IS 'Transactions completed';
+  'From a log of all transactions, within 1 percent; null if too few';
+COMMENT ON COLUMN sync_probe.workload_results.transactions IS 'Completed';
 COMMENT ON COLUMN sync_probe.workload_results.failed IS
-  'Ended with a serialization failure or a deadlock; other errors end the run';
-COMMENT ON COLUMN sync_probe.workload_results.clients IS 'Clients and threads of pgbench';
-COMMENT ON COLUMN sync_probe.workload_results.threads IS 'Clients and threads of pgbench';
+  'Serialization failures and deadlocks; other errors end the run';
+COMMENT ON COLUMN sync_probe.workload_results.clients IS 'Of pgbench';
+COMMENT ON COLUMN sync_probe.workload_results.threads IS 'Of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.wal_bytes IS
-  'WAL of the whole server during the run; null if the statistics were reset';
+  'WAL of the whole server; null if the statistics were reset';
 COMMENT ON COLUMN sync_probe.workload_results.wal_syncs IS
-  'WAL syncs of the whole server; 0 with open_*, whose writes are not counted';
-COMMENT ON COLUMN sync_probe.workload_results.settings IS 'Argument settings';
+  'Of the whole server; 0 with open_*, whose writes are not counted';
+COMMENT ON COLUMN sync_probe.workload_results.settings IS 'The argument';
 COMMENT ON COLUMN sync_probe.workload_results.server_settings IS
-  'Settings that affect the cost of a commit, and server_version; synchronous_commit is that of '
-  'the sessions, wal_sync_method is missing if it was changed meanwhile';
-COMMENT ON COLUMN sync_probe.workload_results.label IS 'Free text stored with the run';
-COMMENT ON COLUMN sync_probe.workload_results.suite IS 'Suite of the workload';
-COMMENT ON COLUMN sync_probe.workload_results.rows IS 'Argument rows';
+  'Settings that affect commits, and server_version; synchronous_commit of the sessions; no '
+  'wal_sync_method if it changed meanwhile';
+COMMENT ON COLUMN sync_probe.workload_results.label IS 'Free text';
+COMMENT ON COLUMN sync_probe.workload_results.suite IS 'As in workloads';
+COMMENT ON COLUMN sync_probe.workload_results.rows IS 'The argument';
 COMMENT ON COLUMN sync_probe.workload_results.transactions_per_client IS
-  'Argument transactions; null if the run had a duration';
+  'Argument transactions; null with a duration';
 COMMENT ON COLUMN sync_probe.workload_results.started_at IS 'Start and end of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.finished_at IS 'Start and end of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.statements IS
-  'Mean latency and failures of each line of the script';
-COMMENT ON COLUMN sync_probe.workload_results.second_tps IS
-  'Transactions per second in each second';
+  'Mean latency and failures per line of the script';
+COMMENT ON COLUMN sync_probe.workload_results.second_tps IS 'tps in each second';
 
 -- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workload_results', '');
@@ -110,8 +108,8 @@ AS 'MODULE_PATHNAME', 'sync_probe_pgbench';
 REVOKE ALL ON FUNCTION sync_probe.pgbench FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.pgbench IS
-  'Run a workload with the server''s pgbench, record it and return its row. Requires the '
-  'privileges of pg_execute_server_program';
+  'Run a workload with the server''s pgbench, record it and return its row. Requires '
+  'pg_execute_server_program';
 
 --
 -- run_workload
@@ -142,4 +140,4 @@ AS 'MODULE_PATHNAME', 'sync_probe_run_workload';
 REVOKE ALL ON PROCEDURE sync_probe.run_workload FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.run_workload IS
-  'Run a workload as pgbench() does, but without a snapshot, which would keep dead row versions';
+  'As pgbench(), but without a snapshot, which would keep dead row versions';

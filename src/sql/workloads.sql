@@ -85,24 +85,22 @@ UNION ALL SELECT *, true FROM sync_probe_internal.builtin_workloads();
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.workloads IS
-  'SQL workloads that pgbench() can run; insert a row to add one. Requires the privileges of '
-  'pg_execute_server_program';
+  'SQL workloads that pgbench() can run. Writing one requires pg_execute_server_program';
 COMMENT ON COLUMN sync_probe.workloads.workload IS
-  'Its name. If a builtin workload has the same name, that one runs';
+  'Name; a builtin workload of the same name runs instead';
 COMMENT ON COLUMN sync_probe.workloads.suite IS
-  'Group that workload_comparison() shows; user if not given';
+  'Group for workload_comparison(); user if not given';
 COMMENT ON COLUMN sync_probe.workloads.description IS 'Free text';
-COMMENT ON COLUMN sync_probe.workloads.setup IS
-  'SQL that creates the objects; pgbench runs it once';
+COMMENT ON COLUMN sync_probe.workloads.setup IS 'SQL that creates the objects';
 COMMENT ON COLUMN sync_probe.workloads.script IS 'Transaction script of pgbench';
 COMMENT ON COLUMN sync_probe.workloads.teardown IS
-  'SQL that removes what the set-up created outside of :schema; pgbench runs it once';
+  'SQL that removes what setup created outside of :schema';
 COMMENT ON COLUMN sync_probe.workloads.transactions IS
-  'How often each client runs the script; null: until the duration ends';
+  'Runs of the script per client; null: until the duration ends';
 COMMENT ON COLUMN sync_probe.workloads.protocol IS
-  'simple, extended or prepared, as pgbench''s -M; prepared if not given';
+  'simple, extended or prepared (default), as pgbench''s -M';
 COMMENT ON COLUMN sync_probe.workloads.new_connections IS
-  'A new connection for each transaction, as pgbench''s -C; false if not given';
+  'For each transaction, as pgbench''s -C; default false';
 COMMENT ON COLUMN sync_probe.workloads.builtin IS 'True if it came with the extension';
 
 --
