@@ -102,7 +102,7 @@ fill_history() {
 		SELECT max(run_id) AS template FROM sync_probe.probe(stop_early => false) \gset
 		SELECT ceil(:measurements::numeric / count(*)) AS runs FROM sync_probe.measurements \gset
 		SET session_replication_role = replica;
-		INSERT INTO sync_probe.runs
+		INSERT INTO sync_probe.runs OVERRIDING SYSTEM VALUE
 		SELECT n.*
 		FROM sync_probe.runs AS t, generate_series(1, :runs) AS i
 		JOIN (SELECT name, directory, device FROM sync_probe.locations) AS l

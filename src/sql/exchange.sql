@@ -132,7 +132,7 @@ BEGIN
     FOR object IN SELECT jsonb_array_elements(data -> 'runs') LOOP
         new_id := nextval('sync_probe.runs_run_id_seq');
         belongs := jsonb_build_object('run_id', new_id);
-        INSERT INTO sync_probe.runs
+        INSERT INTO sync_probe.runs OVERRIDING SYSTEM VALUE
         SELECT (jsonb_populate_record(NULL::sync_probe.runs, object || belongs
                     || jsonb_build_object('imported_at', now(), 'usable_for_advice', false))).*;
         INSERT INTO sync_probe.measurements

@@ -35,7 +35,7 @@ for (
 	# octets, as no client encoding can send each of them
 	my $page = $node->safe_psql($database, <<"SQL");
 SET client_encoding = '$encoding';
-INSERT INTO sync_probe.runs (run_id, suite, label)
+INSERT INTO sync_probe.runs (run_id, suite, label) OVERRIDING SYSTEM VALUE
 VALUES (99, 'wal', convert_from(decode('$bytes', 'hex'), '$encoding'));
 SELECT sync_probe.report_html('{99}');
 SQL

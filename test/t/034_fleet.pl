@@ -289,7 +289,7 @@ is(collect('north'), 'north|0|0|', 'nothing is imported twice');
 # 150 more, of which two times two end at the same moment; a function that must not be called
 sql($north, <<'SQL');
 CREATE FUNCTION concat(bigint, text, text) RETURNS text LANGUAGE sql AS 'SELECT (1 / 0)::text';
-INSERT INTO sync_probe.runs
+INSERT INTO sync_probe.runs OVERRIDING SYSTEM VALUE
 SELECT n.* FROM sync_probe.runs AS r, generate_series(1, 150) AS i,
     jsonb_populate_record(r, jsonb_build_object('run_id', 1000 + i, 'label', i, 'finished_at',
         r.finished_at + (CASE i WHEN 101 THEN 100 WHEN 2 THEN 1 ELSE i END) * interval '1 h')) AS n

@@ -4,7 +4,7 @@
 \set tests 10
 \ir include/begin.sql
 
-INSERT INTO sync_probe.runs (run_id, location, suite)
+INSERT INTO sync_probe.runs (run_id, location, suite) OVERRIDING SYSTEM VALUE
     VALUES (1001, 'pg_wal', 'wal');
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status) VALUES
     (1001, 1, 'paced', 'fsync', 'ok'), (1001, 2, 'paced', 'fdatasync', 'ok');

@@ -4,7 +4,7 @@
 \ir include/begin.sql
 
 \ir include/stage.sql
-INSERT INTO sync_probe.runs (run_id, suite, location, started_at) VALUES
+INSERT INTO sync_probe.runs (run_id, suite, location, started_at) OVERRIDING SYSTEM VALUE VALUES
 (1, 'stream', 'pg_wal', '2026-01-01 12:00:00Z'),
 (2, 'stream', 'fast', '2026-01-01 13:00:00Z'),
 (3, 'wal', 'pg_wal', '2026-01-01 14:00:00Z');
