@@ -31,6 +31,7 @@ flush_interval => '0'
 flush_interval => '61 s'
 label => repeat('x', 257)
 pace => 'busiest'
+pace => 'busiest hour'
 'pg_wal', 'pg_test_fsync', pace => 'busiest hour'
 'pg_wal', 'stream', pace => 'busiest hour'
 'pg_wal', 'segments', flush_interval => '1 ms'
