@@ -126,7 +126,7 @@ sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile, int min_size
 	}
 }
 
-/* A time with its unit, rounded up or down to two or three digits. */
+/* A time with its unit, rounded up or down: to 1 us, 1 ms, or from a second on 100 ms. */
 char *
 sp_rounded_time(double ns, double (*round_off) (double))
 {
@@ -134,9 +134,7 @@ sp_rounded_time(double ns, double (*round_off) (double))
 		return psprintf("%g ms", round_off(ns / 1e3) / 1e3);
 	if (ns < 1e9)
 		return psprintf("%g ms", round_off(ns / 1e6));
-	if (ns < 100e9)
-		return psprintf("%g s", round_off(ns / 1e8) / 10);
-	return psprintf("%g s", round_off(ns / 1e9));
+	return psprintf("%g s", round_off(ns / 1e8) / 10);
 }
 
 void
