@@ -15,7 +15,7 @@ SELECT label, location, suite, finished_at > started_at AS took_time,
        directory IS NOT NULL AS directory, filesystem IS NOT NULL AS filesystem,
        server_version_num = current_setting('server_version_num')::integer AS version,
        wal_sync_method = current_setting('wal_sync_method') AS method,
-       wal_level = current_setting('wal_level') AS wal_level, flush_size, flush_interval,
+       flush_size, flush_interval,
        system_identifier = (SELECT system_identifier FROM pg_control_system()) AS cluster,
        host <> '' AS host, usable_for_advice,
        jsonb_typeof(storage -> 'disks') AS disks,
@@ -51,6 +51,11 @@ SELECT m.test, count(*) FILTER (WHERE m.choice = 'current') AS current,
        count(*) FILTER (WHERE m.choice = 'recommended') <= 1 AS recommended
 FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id)
 WHERE r.label = 'wal, by hand' AND NOT m.direct_io GROUP BY m.test ORDER BY m.test;
+
+\echo -- in the test that decides, it has the verdict
+SELECT count(*) AS rows, bool_and(m.choice = 'current' AND m.verdict = r.verdict) AS of_the_run
+FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id)
+WHERE r.label = 'wal, by hand' AND m.verdict IS NOT NULL;
 
 \echo -- a run at a pace that was given is no base for advice, nor is one without rounds
 SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,

@@ -288,7 +288,6 @@ run_row(const sp_run *run, TupleDesc row_type)
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
 	sp_row_put_text(row, "wal_sync_method", profile->wal_sync_method);
-	sp_row_put_text(row, "wal_level", GetConfigOption("wal_level", false, false));
 	if (run->storage_jsonb)
 		sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
 	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(is_usable_for_advice(run)));

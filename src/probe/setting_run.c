@@ -18,6 +18,8 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "compat.h"
+
 /* ------------------------------------------------------------------- values */
 
 static bool
@@ -264,6 +266,10 @@ value_row(const sp_run *run, int v)
 	sp_row_put_int(row, "ordinal", INT4OID, v + 1);
 	sp_row_put_text(row, "test", setting->setting);
 	sp_row_put_text(row, "method", value->value);
+	/* its methods are of one kind */
+	sp_row_put(row, "direct_io", BOOLOID, BoolGetDatum(SP_WAL_DIRECT_IO_ALL ||
+			   (SP_WAL_DIRECT_IO_OPEN &&
+				is_same_kind(run->profile.wal_sync_method, "open_sync"))));
 	sp_row_put_text(row, "choice", v == 0 ? "current" :
 					v == setting->judgement.recommended ? "recommended" : NULL);
 	if (v == 0)

@@ -17,8 +17,12 @@ put_method(sp_row *row, const sp_probe *probe, int c)
 {
 	const sp_test_case *test_case = &probe->cases[c];
 
-	if (test_case->candidate && probe->judged && test_case->baseline != c)
+	if (!test_case->candidate || !probe->judged)
+		return;
+	if (test_case->baseline != c)
 		sp_put_recommended(row, &probe->comparison, &probe->judgement, test_case->label);
+	else if (test_case->regime == probe->deciding)
+		sp_row_put_text(row, "verdict", sp_verdict_name(probe->judgement.verdict));
 }
 
 static void
@@ -33,8 +37,6 @@ put_method_verdict(sp_row *row, const sp_run *run)
 	sp_probe_explain(probe, reason);
 	sp_put_judgement(row, "wal_sync_method", comparison, &probe->judgement, sp_valid_text(reason),
 					 probe->duration_ns / 1000);
-	sp_row_put_text(row, "deciding_test", sp_regime_name(probe->deciding));
-	sp_row_put_number(row, "flush_us", sp_probe_flush_us(probe), 1);
 	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
 					sp_durable_name(comparison->candidates[comparison->current].durable));
 }

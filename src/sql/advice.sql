@@ -82,6 +82,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     method text := current_setting('wal_sync_method');
+    is_minimal boolean := current_setting('wal_level') = 'minimal';
     margin text := round(coalesce(current_setting('pg_sync_probe.margin', true), '0.05')::numeric,
                          6)::float8; -- as a run stores it
     mounted text := run.storage ->> 'mount_options'; cache text := run.storage ->> 'write_cache';
@@ -95,9 +96,13 @@ BEGIN
     -- off while it is on now; the other way round the advice itself is that fsync is off
     CASE WHEN NOT run.fsync AND current_setting('fsync') = 'on' THEN 'fsync was off, is on' END,
     -- up to PostgreSQL 15 it decides whether open_* methods use O_DIRECT
-    CASE WHEN (run.wal_level = 'minimal') <> (current_setting('wal_level') = 'minimal')
-              AND current_setting('server_version_num')::integer < 160000
-         THEN format('wal_level was %s, is %s', run.wal_level, current_setting('wal_level')) END,
+    CASE WHEN current_setting('server_version_num')::integer < 160000
+              AND EXISTS (SELECT FROM sync_probe.measurements AS m
+                          WHERE m.run_id = run.run_id AND m.direct_io <> is_minimal
+                            AND (m.test = 'paced' AND m.method LIKE 'open%'
+                                 OR m.choice = 'current' AND run.wal_sync_method LIKE 'open%'))
+         THEN format('wal_level was %sminimal, is %s', CASE WHEN is_minimal THEN 'not ' END,
+                     current_setting('wal_level')) END,
     CASE WHEN run.margin::text <> margin
          THEN format('pg_sync_probe.margin was %s, is %s', run.margin, margin) END,
     CASE WHEN run.filesystem <> coalesce(place.filesystem, '')
@@ -119,14 +124,33 @@ END
 $$;
 
 --
--- What a run of the wal suite says today of its location; null: there is none.  It takes a row,
--- because a run on a standby is not in the table and has no run_id.  changes is the result of
+-- What a run of the wal suite measured with that method, current or recommended, in the test that
+-- decides.
+--
+CREATE FUNCTION sync_probe_internal.deciding_case(
+    measured sync_probe.measurements[],
+    of_method text)
+RETURNS sync_probe.measurements
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT m
+FROM unnest(measured) AS m
+JOIN unnest(measured) AS d ON d.test = m.test AND d.verdict IS NOT NULL
+WHERE m.method = of_method AND m.choice IS NOT NULL
+LIMIT 1
+$$;
+
+--
+-- What a run of the wal suite says today of its location; null: there is none.  It takes rows,
+-- because a run on a standby is not in the tables and has no run_id.  changes is the result of
 -- changes_since(); was_followed: what the run recommends instead is the current value; tested is
 -- that of power_tested(), which stands above what counters tell.
 --
 CREATE FUNCTION sync_probe_internal.run_advice(
     of_location name,
     run sync_probe.runs,
+    measured sync_probe.measurements[],
     changes text[],
     was_followed boolean,
     tested sync_probe.runs)
@@ -147,6 +171,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     synced boolean := current_setting('fsync')::boolean;
+    used sync_probe.measurements :=
+        sync_probe_internal.deciding_case(measured, run.recommended_value);
     lost boolean := coalesce(tested.durable = 'refuted', false);
     proof text := CASE WHEN tested.durable IS NOT NULL THEN
         format('%s by the power test of %s on %s (run %s): %s', tested.durable,
@@ -167,12 +193,8 @@ BEGIN
         best_method := CASE WHEN was_followed THEN run.recommended_value ELSE run.best_value END;
         -- The bound is about the method that was current.
         max_regret := CASE WHEN NOT was_followed THEN run.max_regret END;
-        flush_us := run.flush_us; durable := run.durable;
-        IF was_followed THEN
-            durable := (SELECT m.durable FROM sync_probe.measurements AS m
-                        WHERE m.run_id = run.run_id AND m.method = run.recommended_value
-                          AND m.test = run.deciding_test);
-        END IF;
+        flush_us := used.mean_us;
+        durable := CASE WHEN was_followed THEN used.durable ELSE run.durable END;
     END IF;
     durable := CASE WHEN synced THEN coalesce(tested.durable, durable, 'unknown') ELSE 'no' END;
     reason := CASE WHEN NOT synced THEN 'fsync is off: this server syncs nothing'

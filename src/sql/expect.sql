@@ -126,7 +126,7 @@ BEGIN
         FROM (SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured
               FROM sync_probe_internal.probe_run(location, 'wal', duration, stop_early => false)
                   AS p) AS p,
-             sync_probe_internal.run_advice(location, p.run, NULL, false,
+             sync_probe_internal.run_advice(location, p.run, p.measured, NULL, false,
                  sync_probe_internal.power_tested(location, (p.run).directory,
                                                   (p.run).device)) AS d;
     END IF;

@@ -107,7 +107,9 @@ LOOP
         SELECT r.*
         INTO verdict, current_method, recommended_method, best_method, max_regret, flush_us,
              durable, basis, run_id, reason
-        FROM sync_probe_internal.run_advice(location, run, changes, followed,
+        FROM sync_probe_internal.run_advice(location, run,
+            ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = run.run_id),
+            changes, followed,
             CASE WHEN 'power_test' = ANY (suites)
                  THEN sync_probe_internal.power_tested(location, place.directory, place.device)
                  END) AS r;
@@ -325,12 +327,11 @@ BEGIN
             RETURN QUERY
                 SELECT place, d.verdict, d.current_method, d.recommended_method, d.max_regret,
                        d.flush_us, d.durable, d.basis
-                FROM (SELECT p.run
+                FROM (SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured
                       FROM sync_probe_internal.probe_run(place, 'wal', probe_all.duration,
                                probe_all.duty_cycle, label => probe_all.label,
-                               pace => probe_all.pace) AS p
-                      LIMIT 1) AS p,
-                     sync_probe_internal.run_advice(place, p.run, NULL, false,
+                               pace => probe_all.pace) AS p) AS p,
+                     sync_probe_internal.run_advice(place, p.run, p.measured, NULL, false,
                          sync_probe_internal.power_tested(place, (p.run).directory,
                                                           (p.run).device)) AS d;
         EXCEPTION

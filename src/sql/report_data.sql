@@ -149,11 +149,15 @@ SELECT ROW(c.chosen, paths,
                                  WHEN n.setting = 'wal_sync_method' THEN m.method
                                  ELSE n.setting || ' = ' || m.method END,
                             'recommended_method', n.recommended_value,
-                            'best_method', n.best_value, 'basis', n.suite))
+                            'best_method', n.best_value, 'basis', n.suite,
+                            'flush_us', CASE n.suite WHEN 'wal' THEN (sync_probe_internal
+                                .deciding_case(m.measured, n.recommended_value)).mean_us END))
                     FROM unnest(r.runs) WITH ORDINALITY AS n,
-                         LATERAL (SELECT min(m.method) FILTER (WHERE m.choice = 'current') AS method
+                         LATERAL (SELECT array_agg(m) AS measured, min(m.method)
+                                      FILTER (WHERE m.choice = 'current' AND m.test = n.setting)
+                                      AS method
                                   FROM sync_probe.measurements AS m
-                                  WHERE m.run_id = n.run_id AND m.test = n.setting) AS m
+                                  WHERE m.run_id = n.run_id) AS m
                     WHERE n.suite IN ('wal', 'trial', 'commit') AND n.verdict IS NOT NULL
                       AND n.ordinality <= 100
                     ORDER BY n.ordinality)
@@ -217,7 +221,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT json_agg(cell ORDER BY m.ordinal)
 FROM sync_probe.measurements AS m,
-     LATERAL (SELECT m.test, m.method, m.choice, m.direct_io AS "O_DIRECT",
+     LATERAL (SELECT m.test, m.method, m.choice, m.verdict, m.direct_io AS "O_DIRECT",
                      m.write_size AS "write bytes", m.status, m.ops, m.ops_per_sec AS "ops/s",
                      m.mean_us AS "mean us", m.p50_us AS "p50 us", m.p99_us AS "p99 us",
                      m.max_us AS "max us", m.relative_speed AS speed,

@@ -52,8 +52,9 @@ SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN
     (SELECT sync_probe_internal.html_prose(CASE
          WHEN a.verdict = 'switch' AND f.words IS NOT NULL
          THEN format('A flush %s takes %s.', CASE WHEN EXISTS (
-                         SELECT FROM unnest(data.runs) AS r
-                         WHERE r.run_id = a.run_id AND r.deciding_test = 'saturated')
+                         SELECT FROM sync_probe.measurements AS m
+                         WHERE m.run_id = a.run_id AND m.test = 'saturated'
+                           AND m.verdict IS NOT NULL)
                          THEN 'back to back' ELSE 'at this cluster''s pace' END, f.words)
          WHEN a.verdict IN ('keep', 'undecided') AND b.words IS NOT NULL
          THEN format('With %s, a %s %s than with any other method.',

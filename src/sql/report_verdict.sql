@@ -33,9 +33,8 @@ SELECT sync_probe_internal.html_duration(advice.flush_us) || coalesce((
     SELECT format(', with %s %s', sync_probe_internal.clipped(m.method, 60),
                   sync_probe_internal.html_duration(m.mean_us))
     FROM sync_probe.measurements AS m
-    JOIN sync_probe.runs AS r USING (run_id)
-    WHERE run_id = advice.run_id AND m.test = r.deciding_test
-      AND m.method = advice.current_method AND NOT m.direct_io AND m.mean_us < 'Infinity'
+    WHERE m.run_id = advice.run_id AND m.verdict IS NOT NULL
+      AND m.method = advice.current_method AND m.mean_us < 'Infinity'
       AND advice.recommended_method <> advice.current_method LIMIT 1), '')
 $$;
 

@@ -52,7 +52,7 @@ FROM (
                          concat_ws(', ', r.host, 'PostgreSQL ' || r.server_version_num / 10000)
                              AS server, r.filesystem AS "file system", r.device,
                          r.storage ->> 'write_cache' AS "write cache", r.directory,
-                         r.wal_sync_method AS method, r.deciding_test AS regime,
+                         r.wal_sync_method AS method,
                          sync_probe_internal.html_time(r.finished_at) AS finished,
                          r.flush_size AS "flush bytes",
                          sync_probe_internal.html_duration(r.flush_interval) AS "flush interval",

@@ -16,8 +16,6 @@ CREATE TABLE sync_probe.runs (
     recommended_value text,
     best_value text,
     max_regret double precision,
-    deciding_test text CHECK (deciding_test IN ('paced', 'saturated')),
-    flush_us double precision,
     margin double precision,
     durable text CHECK (durable IN ('yes', 'no', 'no_cache', 'unknown', 'proven', 'refuted')),
     longer_duration interval,
@@ -28,7 +26,6 @@ CREATE TABLE sync_probe.runs (
     filesystem text,
     device text,
     wal_sync_method text,
-    wal_level text,
     fsync boolean,
     flush_size integer,
     flush_interval interval,
@@ -76,9 +73,6 @@ COMMENT ON COLUMN sync_probe.runs.recommended_value IS 'The current one with kee
 COMMENT ON COLUMN sync_probe.runs.best_value IS 'Best by good odds, whatever the verdict';
 COMMENT ON COLUMN sync_probe.runs.max_regret IS
   'The current value takes at most this much longer than the best one';
-COMMENT ON COLUMN sync_probe.runs.deciding_test IS 'paced or saturated; suite wal only';
-COMMENT ON COLUMN sync_probe.runs.flush_us IS
-  'Mean time of a flush with the recommended method in that test';
 COMMENT ON COLUMN sync_probe.runs.margin IS 'Least gain worth a switch';
 COMMENT ON COLUMN sync_probe.runs.durable IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.runs.longer_duration IS
@@ -90,7 +84,6 @@ COMMENT ON COLUMN sync_probe.runs.directory IS 'As in locations';
 COMMENT ON COLUMN sync_probe.runs.filesystem IS 'As in locations';
 COMMENT ON COLUMN sync_probe.runs.device IS 'As in locations';
 COMMENT ON COLUMN sync_probe.runs.wal_sync_method IS 'Setting at the start: the current method';
-COMMENT ON COLUMN sync_probe.runs.wal_level IS 'Setting of the server';
 COMMENT ON COLUMN sync_probe.runs.fsync IS 'Setting at the end';
 COMMENT ON COLUMN sync_probe.runs.flush_size IS
   'Bytes of WAL per flush, in suite commit per commit';
@@ -152,12 +145,13 @@ COMMENT ON COLUMN sync_probe.measurements.test IS
 COMMENT ON COLUMN sync_probe.measurements.method IS
   'Sync method, or what the test does instead; value of a setting; in suite segments recycle, '
   'zero_fill or sparse';
-COMMENT ON COLUMN sync_probe.measurements.direct_io IS 'Whether opened with O_DIRECT';
+COMMENT ON COLUMN sync_probe.measurements.direct_io IS
+  'Whether opened with O_DIRECT, in trials and suite commit by the server';
 COMMENT ON COLUMN sync_probe.measurements.choice IS
   'current: as the server is set; recommended: by this run instead';
 COMMENT ON COLUMN sync_probe.measurements.verdict IS
-  'switch, keep or undecided, on the row of the current value in trials and suites commit and '
-  'segments';
+  'switch, keep, undecided or unsafe, on the row of the current value in the test that decides; '
+  'null in suites stream and pg_test_fsync';
 COMMENT ON COLUMN sync_probe.measurements.durable IS
   'Whether its syncs reached the device: yes, no, no_cache or unknown; suite wal only';
 COMMENT ON COLUMN sync_probe.measurements.status IS

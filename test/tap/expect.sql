@@ -26,7 +26,11 @@ BEGIN
                  (5, 'saturated', 'fdatasync', false, 1, 1000))
              AS m (ordinal, test, method, direct_io, p99_us, ops_per_sec),
          LATERAL jsonb_populate_record(NULL::sync_probe.measurements, to_jsonb(m)
-             || jsonb_build_object('run_id', id, 'status', 'ok', 'ops', 500, 'durable', 'yes')
+             || jsonb_build_object('run_id', id, 'status', 'ok', 'ops', 500, 'durable', 'yes',
+                    'choice', CASE m.method
+                        WHEN coalesce(run ->> 'wal_sync_method', 'fdatasync') THEN 'current'
+                        WHEN run ->> 'recommended_value' THEN 'recommended' END,
+                    'verdict', CASE m.ordinal WHEN 1 THEN run ->> 'verdict' END)
              || coalesce(cases -> m.ordinal::text, '{}')) AS r;
     EXECUTE change;
     RETURN (SELECT coalesce(string_agg(e.expectation || '=' || coalesce(e.value, '-'), ' ')

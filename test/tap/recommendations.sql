@@ -103,16 +103,23 @@ FROM (VALUES
 ) AS v (run, change, reason);
 
 -- Up to PostgreSQL 15 wal_level decides whether open_* methods use O_DIRECT.
-INSERT INTO scenario (name, run, expected, reason, commands)
-SELECT 'wal_level was minimal', '{"wal_level": "minimal"}', 'outdated - - - unknown wal',
+CREATE FUNCTION pg_temp.directly(test text, direct_io boolean DEFAULT true) RETURNS text
+LANGUAGE sql AS $$
+    SELECT format('INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io,'
+                  ' status) SELECT run_id, 3, %L, ''open_sync'', %L, ''ok'' FROM sync_probe.runs',
+                  test, direct_io)
+$$;
+INSERT INTO scenario (name, run, change, expected, reason, commands)
+SELECT 'wal_level was minimal', '{}', pg_temp.directly('paced'), 'outdated - - - unknown wal',
        'outdated: wal_level was minimal, is ', ARRAY[sync_probe_internal.probe_command('pg_wal')]
 WHERE current_setting('server_version_num')::integer < 160000;
 INSERT INTO scenario (name, run, change, expected, reason)
 SELECT v.name, v.run, v.change, 'keep fdatasync fdatasync 0.02 yes wal', ''
-FROM (VALUES ('wal_level was replica or logical', '{"wal_level": "replica"}'::jsonb, NULL),
+FROM (VALUES ('wal_level was replica or logical', '{}'::jsonb, pg_temp.directly('paced', false)),
+             ('what O_DIRECT would do', '{}', pg_temp.directly('saturated')),
              ('wal_level does not matter', CASE
               WHEN current_setting('server_version_num')::integer >= 160000
-              THEN '{"wal_level": "minimal"}'::jsonb END, NULL),
+              THEN '{}'::jsonb END, pg_temp.directly('paced')),
              -- a margin of many digits is stored with six
              ('the same margin', '{"margin": 0.033333}',
               'SET LOCAL pg_sync_probe.margin = 0.0333333'),
@@ -205,8 +212,16 @@ BEGIN
     IF s.run IS NULL THEN
         DELETE FROM sync_probe.runs;
     END IF;
-    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, durable)
-    SELECT run_id, 1, 'paced', 'fdatasync', 'ok', 'yes' FROM sync_probe.runs;
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, choice,
+        verdict, durable, status, mean_us)
+    SELECT r.run_id, m.n, 'paced', m.method, false, m.choice,
+           CASE m.choice WHEN 'current' THEN r.verdict END, 'yes', 'ok',
+           CASE m.method WHEN r.recommended_value THEN 120 ELSE 150 END
+    FROM sync_probe.runs AS r,
+         LATERAL (VALUES (1, 'current', r.wal_sync_method),
+                         (2, 'recommended', nullif(r.recommended_value, r.wal_sync_method)))
+             AS m (n, choice, method)
+    WHERE m.method IS NOT NULL;
     IF s.change IS NOT NULL THEN
         EXECUTE s.change;
     END IF;
@@ -248,8 +263,8 @@ FROM (VALUES ('fsync', 'open_datasync', true), ('fdatasync', 'open_sync', true),
              ('open_sync', 'open_datasync', false)) AS c (old_method, new_method, checkpoint);
 
 -- the figures of a probe, and none where it has no say
-SELECT is((got).flush_us, 120::float8, 'time of a flush of a probe')
-FROM played WHERE name = 'keep';
+SELECT is((got).flush_us, 120::float8, name || ': time of a flush of a probe')
+FROM played WHERE name IN ('keep', 'a switch', 'advice that was followed');
 SELECT is((got).flush_us, NULL, 'not where a trial decides: ' || name)
 FROM played WHERE (got).basis = 'trial' AND run IS NOT NULL;
 SELECT is((got).flush_us, NULL, name || ': no time of a flush')
@@ -270,6 +285,16 @@ SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = 
               ROW('pg_wal'::name, 'keep', 'fdatasync', 'fdatasync', 0.02::float8, 120::float8,
                   'yes', 'wal')::sync_probe.recommendations,
               'recommendations is the short form');
+
+-- open_* of real commits, whose method is still in use
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.live('{"wal_sync_method": "open_sync"}', '{"open_sync": 1}') AS id \gset
+UPDATE sync_probe.measurements SET direct_io = true;
+SELECT is(sync_probe_internal.changes_since(r, l, true), CASE
+              WHEN current_setting('server_version_num')::integer < 160000
+              THEN ARRAY['wal_level was minimal, is ' || current_setting('wal_level')] END,
+          'wal_level changed after a trial with open_*')
+FROM sync_probe.runs AS r, sync_probe_internal.examine_locations('pg_wal') AS l;
 
 CREATE TEMP VIEW at_wal AS
 SELECT * FROM sync_probe.recommendation_details WHERE location = 'pg_wal';

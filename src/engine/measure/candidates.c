@@ -254,13 +254,3 @@ sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 			   " with a flush every %.0f ms", interval_ms);
 	sp_explain(&probe->comparison, &probe->judgement, &words, reason);
 }
-
-double
-sp_probe_flush_us(const sp_probe *probe)
-{
-	int			recommended = probe->judged ? probe->judgement.recommended : -1;
-	int			c = recommended < 0 ? -1 :
-		sp_method_case(probe, probe->deciding, probe->comparison.candidates[recommended].name);
-
-	return c < 0 ? NAN : sp_histogram_mean_ns(&probe->results[c].histogram) / SP_NS_PER_US;
-}

@@ -405,12 +405,6 @@ extern void sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 extern int	sp_control_of(const sp_probe *probe, int baseline);
 
 /*
- * Mean time of a flush with the recommended method in the deciding regime, in microseconds;
- * NAN if there is none.
- */
-extern double sp_probe_flush_us(const sp_probe *probe);
-
-/*
  * Do the syncs of a case reach the device, as far as the counters tell?  Those
  * of a method do if they do in each regime.  at_best: if control windows showed that all
  * flushes of the case are its own.

@@ -73,7 +73,7 @@ BEGIN
               THEN jsonb_build_object('setting', 'wal_sync_method', 'verdict', 'keep',
                   'recommended_value', coalesce(differences ->> 'wal_sync_method', 'fdatasync'),
                   'best_value', coalesce(differences ->> 'wal_sync_method', 'fdatasync'),
-                  'max_regret', 0.02, 'deciding_test', 'paced', 'flush_us', 120, 'durable', 'yes',
+                  'max_regret', 0.02, 'durable', 'yes',
                   'margin', current_setting('pg_sync_probe.margin', true)::float8,
                   'reason', 'no other method is faster by more than the margin')
               ELSE '{}' END
