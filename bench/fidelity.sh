@@ -42,12 +42,13 @@ run_tool() {
 run_ours() {
 	local ask_seconds=120
 	ask "SELECT test || ' ' || CASE test
-			WHEN 'open_sync_sizes' THEN format('%s x %skB', 16384 / write_size, write_size / 1024)
+			WHEN 'open_sync_sizes' THEN format('%s x %skB', 16 / kb, kb)
 			WHEN 'unsynced_write' THEN 'write'
 			ELSE method END,
 			coalesce(ops_per_sec::text, '\N')
 		FROM sync_probe.probe('pg_wal', suite => 'pg_test_fsync', duration => '18 s',
-			stop_early => false, record => false)
+			stop_early => false, record => false),
+			CAST(substring(method FROM '([0-9]+) kB$') AS integer) AS kb
 		ORDER BY ordinal" || return
 	printf '%s\n' "$answer" >"$work/fidelity.ours"
 }

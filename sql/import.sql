@@ -29,7 +29,7 @@ SELECT FROM sync_probe.import_pg_test_fsync(:'one' || 'fsync 519.180 ops/sec');
 ROLLBACK;
 
 SELECT test_cases FROM sync_probe.import_pg_test_fsync(:'one' || 'fsync 519.180 ops/sec', 'mine');
-SELECT r.label, r.suite, m.ordinal, m.test, m.method, m.status, m.direct_io, m.write_size,
+SELECT r.label, r.suite, m.ordinal, m.test, m.method, m.status, m.direct_io, r.flush_size,
        m.ops_per_sec, m.mean_us
 FROM sync_probe.runs AS r JOIN sync_probe.measurements AS m USING (run_id)
 ORDER BY r.run_id, m.ordinal;

@@ -27,18 +27,19 @@ FROM sync_probe.probe(duration => '100 ms', record => false)
 WHERE test = 'paced' AND status <> 'unsupported';
 
 \echo -- the size of a flush that was asked for, and quantiles without enough operations
-SELECT DISTINCT write_size
-FROM sync_probe.probe(duration => '100 ms', flush_size => 100000, record => false);
+SELECT DISTINCT (run).flush_size
+FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '100 ms', flush_size => 100000,
+                                   record => false);
 SELECT bool_and((p99_us IS NOT NULL) = (ops >= 299)) AS p99
 FROM sync_probe.probe(duration => '300 ms', record => false) WHERE status = 'ok';
 
 \echo -- the lines of pg_test_fsync, here in a tablespace
-SELECT ordinal, test, method, write_size, direct_io
+SELECT ordinal, test, method, direct_io
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
 
 \echo -- where a new WAL segment comes from, at pg_wal and in a tablespace
-SELECT ordinal, test, method, coalesce(choice = 'current', false) AS current, write_size,
-       status, ops > 0 AS measured, p50_us > 0 AS takes_time
+SELECT ordinal, test, method, coalesce(choice = 'current', false) AS current, status,
+       ops > 0 AS measured, p50_us > 0 AS takes_time
 FROM sync_probe.probe('pg_wal', 'segments', duration => '500 ms', flush_size => 8192,
                       record => false);
 SELECT count(*) FILTER (WHERE ops > 0) AS measured, count(DISTINCT test) AS tests,

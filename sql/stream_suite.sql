@@ -9,11 +9,10 @@ SET client_min_messages = warning;
 
 \echo -- the current method with three block sizes, and two with the flags of dd
 SET pg_sync_probe.max_stream_write = '1GB';
-SELECT ordinal, test, choice, write_size,
-       method = current_setting('wal_sync_method') AS is_current
+SELECT ordinal, test, choice, method = current_setting('wal_sync_method') AS is_current
 FROM sync_probe.probe('regress_sync_probe', 'stream', duration => '200 ms', label => 'stream')
 WHERE choice IS NOT NULL;
-SELECT test, method, direct_io, choice, write_size, status IN ('ok', 'no_direct_io') AS tried
+SELECT test, method, direct_io, choice, status IN ('ok', 'no_direct_io') AS tried
 FROM sync_probe.measurements JOIN sync_probe.runs USING (run_id)
 WHERE label = 'stream' AND method = 'open_datasync' AND direct_io AND choice IS NULL
 ORDER BY ordinal;
@@ -21,7 +20,7 @@ SELECT suite, usable_for_advice, verdict FROM sync_probe.runs WHERE label = 'str
 
 \echo -- each second belongs to a case, and all operations are in one
 SELECT m.ordinal, abs(m.max_us - max(s.slowest_us)) < 0.1 AS slowest,
-       sum(s.bytes) = m.ops * m.write_size AS bytes,
+       sum(s.bytes) = m.ops * pg_size_bytes(m.test) AS bytes,
        bool_and(s.began_at BETWEEN r.started_at AND r.finished_at) AS in_time,
        bool_and(s.length_ms > 0) AS lengths,
        m.detail ~ '^[0-9.]+ MB/s, slowest second [0-9.]+ MB/s$' AS described
@@ -40,7 +39,7 @@ FROM sync_probe.stream_seconds;
 SET pg_sync_probe.max_stream_write = '1MB';
 SELECT bool_and(status IN ('ok', 'stopped', 'no_direct_io')) AS statuses,
        bool_or(status = 'stopped') AS stopped,
-       coalesce(sum(ops * write_size), 0) <= 1048576 AS within
+       coalesce(sum(ops * pg_size_bytes(test)), 0) <= 1048576 AS within
 FROM sync_probe.probe('regress_sync_probe', 'stream', duration => '10 s', label => 'limit');
 SELECT (storage ->> 'file_bytes')::int AS file_bytes, finished_at - started_at < '10 s' AS ended_early
 FROM sync_probe.runs WHERE label = 'limit';

@@ -183,6 +183,8 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 	if ((suite->refused & SP_REFUSE(SP_ARG_FLUSH_SIZE)) == 0)
 		sp_wal_profile_tell_unknown(&run->profile,
 									(suite->refused & SP_REFUSE(SP_ARG_FLUSH_INTERVAL)) == 0);
+	else
+		run->profile.server.flush_size = SP_WAL_PAGE_SIZE;
 
 	progress = sp_cluster_lock_acquire(NameStr(run->location.name), suite->engine->name,
 									   duration_us);

@@ -107,7 +107,6 @@ measurement_row(const sp_run *run, int c, int ordinal)
 	sp_row_put(row, "direct_io", BOOLOID, BoolGetDatum(probe->files[test_case->file].direct_io));
 	if (test_case->baseline == c)
 		sp_row_put_text(row, "choice", "current");
-	sp_row_put_int(row, "write_size", INT4OID, test_case->write_size);
 	sp_row_put_text(row, "status", sp_status_name(result->status));
 	sp_row_put_text(row, "detail", describe_case(run, c));
 	sp_put_latencies(row, &result->histogram);

@@ -274,8 +274,6 @@ value_row(const sp_run *run, int v)
 					v == setting->judgement.recommended ? "recommended" : NULL);
 	if (v == 0)
 		sp_row_put_text(row, "verdict", sp_verdict_name(setting->judgement.verdict));
-	if (run->workers > 0)
-		sp_row_put_int(row, "write_size", INT4OID, run->profile.server.flush_size);
 	sp_row_put_text(row, "status",
 					sp_status_name(sums->commits > 0 && !value->left_out ? SP_OK : SP_STOPPED));
 	sp_row_put_text(row, "detail", value->left_out);

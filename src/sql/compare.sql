@@ -99,11 +99,11 @@ SELECT nullif(concat_ws('; ',
          WHEN run.system_identifier IS DISTINCT FROM first_run.system_identifier
          THEN 'another cluster' END,
     -- of a flush, the pages that it writes
-    CASE WHEN run.suite = 'pg_test_fsync'
-              AND measured.write_size IS DISTINCT FROM first_case.write_size
-         THEN format('writes of %s bytes, not %s', measured.write_size, first_case.write_size)
-         WHEN run.suite <> 'pg_test_fsync'
-              AND (run.flush_size::bigint - 1) / 8192 <> (first_run.flush_size::bigint - 1) / 8192
+    CASE WHEN CASE run.suite WHEN 'pg_test_fsync'
+                   THEN measured.test <> 'open_sync_sizes'
+                        AND run.flush_size IS DISTINCT FROM first_run.flush_size
+                   ELSE (run.flush_size::bigint - 1) / 8192
+                        <> (first_run.flush_size::bigint - 1) / 8192 END
          THEN format('flushes of %s bytes, not %s', run.flush_size, first_run.flush_size) END,
     CASE WHEN measured.direct_io <> first_case.direct_io
          THEN CASE WHEN measured.direct_io THEN 'with O_DIRECT' ELSE 'without O_DIRECT' END END,
@@ -191,14 +191,10 @@ BEGIN
         ), told AS (
             SELECT m.*, t.test,
                    t.method
-                   || CASE WHEN t.direct_io AND NOT bool_and(t.direct_io) OVER w
-                           THEN ' direct' ELSE '' END
-                   || CASE WHEN min(t.write_size) OVER w < max(t.write_size) OVER w
-                           THEN CASE t.write_size % 1024
-                                    WHEN 0 THEN format(' %s kB', t.write_size / 1024)
-                                    ELSE format(' %s B', t.write_size) END ELSE '' END AS told
+                   || CASE WHEN t.direct_io AND NOT bool_and(t.direct_io)
+                                    OVER (PARTITION BY m.place, t.test, t.method)
+                           THEN ' direct' ELSE '' END AS told
             FROM measured AS m, LATERAL (SELECT (m.measured).*) AS t
-            WINDOW w AS (PARTITION BY m.place, t.test, t.method)
         ), named AS (
             SELECT t.*,
                    t.told || coalesce(' #' || nullif(row_number() OVER (

@@ -11,9 +11,13 @@ AS $$
 DECLARE
     found_suite text;
     imported boolean;
+    size text;
     report text;
 BEGIN
-    SELECT r.suite, r.imported_at IS NOT NULL INTO found_suite, imported FROM sync_probe.runs AS r
+    SELECT r.suite, r.imported_at IS NOT NULL,
+           -- unknown in an import that lacks the heading
+           CASE WHEN r.flush_size % 1024 = 0 THEN format('%skB ', r.flush_size / 1024) ELSE '' END
+    INTO found_suite, imported, size FROM sync_probe.runs AS r
     WHERE r.run_id = pg_test_fsync_report.run_id;
     IF found_suite IS DISTINCT FROM 'pg_test_fsync' THEN
         RAISE EXCEPTION USING
@@ -31,15 +35,11 @@ BEGIN
     WITH line AS (
         SELECT m.test, m.ordinal, m.status, m.direct_io, m.method LIKE 'open%' AS is_open, m.ops,
                m.mean_us,
-               -- unknown in an import that lacks the heading
-               CASE WHEN m.write_size % 1024 = 0
-                    THEN format('%skB ', m.write_size / 1024) ELSE '' END AS size,
                format('        %-30s%s',
                    CASE m.test
                        -- 16 kB in each sync
                        WHEN 'open_sync_sizes' THEN format('%2s * %2skB open_sync write%s',
-                            16384 / nullif(m.write_size, 0), m.write_size / 1024,
-                            CASE WHEN m.write_size < 16384 THEN 's' ELSE '' END)
+                            16 / nullif(k.kb, 0), k.kb, CASE WHEN k.kb < 16 THEN 's' ELSE '' END)
                        WHEN 'non_write_descriptor' THEN replace(m.method, '_', ', ')
                        ELSE m.method END,
                    CASE WHEN m.ops_per_sec IS NOT NULL
@@ -52,11 +52,12 @@ BEGIN
                         ELSE format('%21s', CASE m.status WHEN 'no_direct_io' THEN 'n/a*'
                                                           WHEN 'unsupported' THEN 'n/a'
                                                           ELSE m.status END) END) AS text
-        FROM sync_probe.measurements AS m
+        FROM sync_probe.measurements AS m,
+             LATERAL (SELECT substring(m.method FROM ' (\d{1,2}) kB$')::integer) AS k (kb)
         WHERE m.run_id = pg_test_fsync_report.run_id
     ), block AS (
         SELECT s.position,
-               format(E'%s\n%s%s', replace(s.heading, '{size}', l.size),
+               format(E'%s\n%s%s', replace(s.heading, '{size}', size),
                       string_agg(l.text, E'\n' ORDER BY l.ordinal),
                       CASE WHEN bool_or(l.status = 'no_direct_io') AND s.has_note THEN
                            E'\n* This file system and its mount options do not support direct I/O.'
@@ -74,7 +75,7 @@ BEGIN
                 '(similar times: fsync() can sync what another descriptor wrote)'),
             (5, 'unsynced_write', false, 'Non-sync''ed {size}writes:')
         ) AS s (position, test, has_note, heading) USING (test)
-        GROUP BY s.position, s.has_note, replace(s.heading, '{size}', l.size)
+        GROUP BY s.position, s.has_note, s.heading
     ), head AS (
         SELECT concat_ws(E'\n',
                    CASE WHEN imported THEN t.ops || ' operations per test'
@@ -162,40 +163,39 @@ BEGIN
                        OVER (PARTITION BY s.report) AS ops
             FROM section AS s
         ), case_of AS (
-            SELECT s.*, c.ordinal, c.method, c.kb AS case_kb,
+            SELECT s.*, c.ordinal, c.method,
                    replace(concat(s.figure[2], '.', s.figure[3]), ' ', '') AS rate
             FROM said AS s
             LEFT JOIN (VALUES
-                (1, 'one_write', 'open_datasync', 'open_datasync', NULL),
-                (2, 'one_write', 'fdatasync', 'fdatasync', NULL),
-                (3, 'one_write', 'fsync', 'fsync', NULL),
-                (4, 'one_write', 'fsync_writethrough', 'fsync_writethrough', NULL),
-                (5, 'one_write', 'open_sync', 'open_sync', NULL),
-                (6, 'two_writes', 'open_datasync', 'open_datasync', NULL),
-                (7, 'two_writes', 'fdatasync', 'fdatasync', NULL),
-                (8, 'two_writes', 'fsync', 'fsync', NULL),
-                (9, 'two_writes', 'fsync_writethrough', 'fsync_writethrough', NULL),
-                (10, 'two_writes', 'open_sync', 'open_sync', NULL),
-                (11, 'open_sync_sizes', '16kB open_sync write', 'open_sync', 16),
-                (12, 'open_sync_sizes', '8kB open_sync writes', 'open_sync', 8),
-                (13, 'open_sync_sizes', '4kB open_sync writes', 'open_sync', 4),
-                (14, 'open_sync_sizes', '2kB open_sync writes', 'open_sync', 2),
-                (15, 'open_sync_sizes', '1kB open_sync writes', 'open_sync', 1),
-                (16, 'non_write_descriptor', 'write, fsync, close', 'write_fsync_close', NULL),
-                (17, 'non_write_descriptor', 'write, close, fsync', 'write_close_fsync', NULL),
-                (18, 'unsynced_write', 'write', 'write', NULL)
-            ) AS c (ordinal, test, label, method, kb)
+                (1, 'one_write', 'open_datasync', 'open_datasync'),
+                (2, 'one_write', 'fdatasync', 'fdatasync'),
+                (3, 'one_write', 'fsync', 'fsync'),
+                (4, 'one_write', 'fsync_writethrough', 'fsync_writethrough'),
+                (5, 'one_write', 'open_sync', 'open_sync'),
+                (6, 'two_writes', 'open_datasync', 'open_datasync'),
+                (7, 'two_writes', 'fdatasync', 'fdatasync'),
+                (8, 'two_writes', 'fsync', 'fsync'),
+                (9, 'two_writes', 'fsync_writethrough', 'fsync_writethrough'),
+                (10, 'two_writes', 'open_sync', 'open_sync'),
+                (11, 'open_sync_sizes', '16kB open_sync write', 'open_sync 16 kB'),
+                (12, 'open_sync_sizes', '8kB open_sync writes', 'open_sync 8 kB'),
+                (13, 'open_sync_sizes', '4kB open_sync writes', 'open_sync 4 kB'),
+                (14, 'open_sync_sizes', '2kB open_sync writes', 'open_sync 2 kB'),
+                (15, 'open_sync_sizes', '1kB open_sync writes', 'open_sync 1 kB'),
+                (16, 'non_write_descriptor', 'write, fsync, close', 'write_fsync_close'),
+                (17, 'non_write_descriptor', 'write, close, fsync', 'write_close_fsync'),
+                (18, 'unsynced_write', 'write', 'write')
+            ) AS c (ordinal, test, label, method)
                 ON c.test = s.of_test
                AND c.label = regexp_replace(s.figure[1], '^\d+ \* +(?=\d+kB open_sync)', '')
         )
-        SELECT c.report, min(c.n) AS n,
+        SELECT c.report, min(c.n) AS n, max(c.block_kb) * 1024 AS flush_size,
                jsonb_agg(jsonb_build_object(
                    'ordinal', c.ordinal, 'test', c.of_test, 'method', c.method,
                    'status', CASE WHEN c.figure[6] = '*' THEN 'no_direct_io'
                                   WHEN c.figure[5] IS NOT NULL THEN 'unsupported' ELSE 'ok' END,
                    'direct_io', CASE WHEN c.method NOT LIKE 'open%' THEN false
                                      ELSE c.direct_io OR nullif(c.figure[6] = '*', false) END,
-                   'write_size', coalesce(c.case_kb, c.block_kb) * 1024,
                    'ops_per_sec', CASE WHEN c.figure[5] IS NULL THEN c.rate END,
                    -- of a low rate the microseconds have more digits
                    'mean_us', CASE WHEN c.figure[5] IS NULL THEN
@@ -213,8 +213,8 @@ BEGIN
     LOOP
         not_understood := concat_ws(E'\n', not_understood, part.unknown);
         CONTINUE WHEN part.rows IS NULL;
-        INSERT INTO sync_probe.runs (label, suite, imported_at)
-        VALUES (label, 'pg_test_fsync', now()) RETURNING runs.run_id INTO new_id;
+        INSERT INTO sync_probe.runs (label, suite, flush_size, imported_at)
+        VALUES (label, 'pg_test_fsync', part.flush_size, now()) RETURNING runs.run_id INTO new_id;
         INSERT INTO sync_probe.measurements
         SELECT DISTINCT ON (x.ordinal)
                (jsonb_populate_record(x, jsonb_build_object('run_id', new_id))).*

@@ -222,10 +222,10 @@ AS $$
 SELECT json_agg(cell ORDER BY m.ordinal)
 FROM sync_probe.measurements AS m,
      LATERAL (SELECT m.test, m.method, m.choice, m.verdict, m.direct_io AS "O_DIRECT",
-                     m.write_size AS "write bytes", m.status, m.ops, m.ops_per_sec AS "ops/s",
-                     m.mean_us AS "mean us", m.p50_us AS "p50 us", m.p99_us AS "p99 us",
-                     m.max_us AS "max us", m.relative_speed AS speed,
-                     m.relative_speed_low AS low, m.relative_speed_high AS high,
+                     m.status, m.ops, m.ops_per_sec AS "ops/s", m.mean_us AS "mean us",
+                     m.p50_us AS "p50 us", m.p99_us AS "p99 us", m.max_us AS "max us",
+                     m.relative_speed AS speed, m.relative_speed_low AS low,
+                     m.relative_speed_high AS high,
                      m.flushes_per_op AS "flushes/op", m.device_bytes_per_op AS "bytes/op",
                      100 * m.device_utilization AS "busy %",
                      CASE WHEN paths THEN m.detail END AS detail) AS cell

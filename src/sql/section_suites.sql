@@ -108,7 +108,7 @@ SELECT 'bars' AS kind, 'ops/s' AS unit,
         FROM (VALUES (1, 'one_write', 'One write of %s kB'),
                      (2, 'two_writes', 'Two writes of %s kB')) AS t (n, test, title)
         JOIN sync_probe.measurements AS m ON m.test = t.test AND m.run_id = r.run_id,
-             LATERAL (SELECT format(t.title, m.write_size / 1024) AS panel,
+             LATERAL (SELECT format(t.title, r.flush_size / 1024) AS panel,
                              concat(m.method, CASE WHEN m.direct_io THEN '*' END) AS name,
                              CASE m.choice WHEN 'current' THEN 'cur' END AS colour,
                              m.ops_per_sec AS number, m.status AS words) AS mark) AS marks,

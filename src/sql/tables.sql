@@ -86,7 +86,7 @@ COMMENT ON COLUMN sync_probe.runs.device IS 'As in locations';
 COMMENT ON COLUMN sync_probe.runs.wal_sync_method IS 'Setting at the start: the current method';
 COMMENT ON COLUMN sync_probe.runs.fsync IS 'Setting at the end';
 COMMENT ON COLUMN sync_probe.runs.flush_size IS
-  'Bytes of WAL per flush, in suite commit per commit';
+  'Bytes of WAL per flush, in suite commit per commit, in suite pg_test_fsync per write';
 COMMENT ON COLUMN sync_probe.runs.flush_interval IS
   'Between paced flushes, in suite commit between commits of all workers';
 COMMENT ON COLUMN sync_probe.runs.workers IS 'Of suite commit';
@@ -129,7 +129,6 @@ CREATE TABLE sync_probe.measurements (
     ops_per_sec double precision,
     device_bytes_per_op double precision,
     device_utilization double precision,
-    write_size integer,
     detail text,
     run_id bigint,
     ordinal integer,
@@ -177,8 +176,6 @@ COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS
   'Written by disks, background I/O included';
 COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
   'Busy share of the time, 0 to 1; an upper bound';
-COMMENT ON COLUMN sync_probe.measurements.write_size IS
-  'Bytes per flush (wal), segment (segments) or write (others)';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
   'Call that failed and its error; when a slower method was left out; rate (stream); flushes '
   '(segments)';

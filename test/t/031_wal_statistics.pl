@@ -76,7 +76,8 @@ sub mean_wal { return sql($_[0], "SELECT (pg_current_wal_insert_lsn() - '$positi
 sub pace_ok ($name, $node, $bytes, @unknown)
 {
 	my ($status, $size, $err) = $node->psql('postgres',
-		"SELECT DISTINCT write_size FROM sync_probe.probe(duration => '50 ms')");
+		"SELECT DISTINCT (run).flush_size"
+		  . " FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '50 ms')");
 	my $about = $bytes // 8192;
 	cmp_ok(abs($size - $about), '<=', defined $bytes ? 0.1 * $about : 0,
 		"$name: $size bytes, of " . int($about)) or diag($err);

@@ -14,7 +14,7 @@ BEGIN
     FOR i IN 1 .. cardinality(cases) LOOP
         m := jsonb_populate_record(NULL::sync_probe.measurements,
             '{"test": "paced", "method": "fdatasync", "direct_io": false, "status": "ok",
-              "write_size": 8192, "ops": 1000, "mean_us": 500}'
+              "ops": 1000, "mean_us": 500}'
             || cases[i] || jsonb_build_object('run_id', id, 'ordinal', i));
         INSERT INTO sync_probe.measurements SELECT m.*;
         IF cases[i] ? 'entries' THEN
@@ -84,16 +84,15 @@ SELECT is(count(DISTINCT run), 3::bigint, 'a label that looks like another run')
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.record('{"suite": "pg_test_fsync"}',
     '{"test": "one_write", "direct_io": true}',
-    '{"test": "open_sync_sizes", "method": "open_sync", "write_size": 16384}',
-    '{"test": "open_sync_sizes", "method": "open_sync"}',
-    '{"test": "open_sync_sizes", "method": "open_sync", "write_size": 512}',
+    '{"test": "open_sync_sizes", "method": "open_sync 16 kB", "direct_io": true}',
+    '{"test": "open_sync_sizes", "method": "open_sync 8 kB", "direct_io": true}',
     '{"test": "saturated", "method": "open_sync"}',
     '{"test": "saturated", "method": "open_sync", "direct_io": true}',
     '{"test": "commit_delay", "method": "0"}', '{"test": "commit_delay", "method": "50"}',
     '{"test": "odd"}', '{"test": "odd"}') AS a \gset
 SELECT is(array_agg(test_case ORDER BY ordinal),
-          '{fdatasync,open_sync 16 kB,open_sync 8 kB,open_sync 512 B,open_sync,
-            open_sync direct,0,50,fdatasync,fdatasync #2}'::text[], 'names of test cases')
+          '{fdatasync,open_sync 16 kB,open_sync 8 kB,open_sync,open_sync direct,
+            0,50,fdatasync,fdatasync #2}'::text[], 'names of test cases')
 FROM got;
 
 -- --------------------------------------------------- what cannot be compared
@@ -134,8 +133,10 @@ INSERT INTO other VALUES
     '{"suite": "commit"}', '{"test": "8 kB"}'),
 ('the pace of pg_test_fsync', '{"flush_interval": "0.5 ms"}', '{}', NULL,
     '{"suite": "pg_test_fsync"}', '{"test": "one_write"}'),
-('its writes', '{}', '{"write_size": 4096}', '^writes of 4096 bytes, not 8192$',
+('its writes', '{"flush_size": 4096}', '{}', '^flushes of 4096 bytes, not 8192$',
     '{"suite": "pg_test_fsync"}', '{"test": "one_write"}'),
+('its writes of given sizes', '{"flush_size": 4096}', '{}', NULL, '{"suite": "pg_test_fsync"}',
+    '{"test": "open_sync_sizes"}'),
 ('a setting', '{"workers": 8, "wal_sync_method": "fsync"}', '{}',
     '^workers: 8, not 4; fsync, not fdatasync$', '{"suite": "commit", "workers": 4}',
     '{"test": "commit_delay", "method": "0"}');

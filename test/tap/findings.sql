@@ -201,7 +201,7 @@ BEGIN
         || coalesce(changes -> 'run', '{}'));
     INSERT INTO sync_probe.measurements
     SELECT (jsonb_populate_record(NULL::sync_probe.measurements,
-        '{"direct_io": false, "write_size": 8192, "status": "ok", "ops": 400,
+        '{"direct_io": false, "status": "ok", "ops": 400,
           "flushes_per_op": 1, "device_bytes_per_op": 10000, "device_utilization": 0.9}'
         || jsonb_build_object('run_id', id, 'ordinal', m.ordinal, 'test', m.test,
                               'method', m.method, 'durable', CASE m.method WHEN 'fdatasync'

@@ -66,13 +66,12 @@ SELECT results_eq(
 SELECT is((SELECT bool_or(m.direct_io)
            FROM imports AS i JOIN sync_probe.measurements AS m USING (run_id)
            WHERE i.name = '10_after_its_source.txt'), false, 'no direct I/O on that platform');
-SELECT is((SELECT string_agg(DISTINCT concat_ws(' ', m.test, m.write_size), ', ')
-           FROM imports AS i JOIN sync_probe.measurements AS m USING (run_id)
-           WHERE i.name = '12_64kb_after_its_source.txt'),
-          'non_write_descriptor 65536, one_write 65536, open_sync_sizes 1024, '
-          'open_sync_sizes 16384, open_sync_sizes 2048, open_sync_sizes 4096, '
-          'open_sync_sizes 8192, two_writes 65536, unsynced_write 65536',
-          'sizes, with blocks of 64 kB');
+SELECT is((SELECT string_agg(concat_ws(' ', r.flush_size, m.method), ', ' ORDER BY m.ordinal)
+           FROM imports AS i JOIN sync_probe.runs AS r USING (run_id)
+           JOIN sync_probe.measurements AS m USING (run_id)
+           WHERE i.name = '12_64kb_after_its_source.txt' AND m.test = 'open_sync_sizes'),
+          '65536 open_sync 16 kB, 65536 open_sync 8 kB, 65536 open_sync 4 kB, '
+          '65536 open_sync 2 kB, 65536 open_sync 1 kB', 'sizes, with blocks of 64 kB');
 SELECT is((SELECT array_agg(DISTINCT m.ops) FROM imports AS i
            JOIN sync_probe.measurements AS m USING (run_id)
            WHERE i.name = '9.1_after_its_source.txt' AND m.status = 'ok'), '{2000}'::bigint[],

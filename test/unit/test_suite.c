@@ -36,11 +36,11 @@
 #define TOOL(known) \
 	TOOL_LINE("one_write" known, "8192x1", TOOL_METHODS) \
 	TOOL_LINE("two_writes" known, "8192x2", TOOL_METHODS) \
-	TOOL_LINE("open_sync_sizes", "16384x1", "open_sync/direct") \
-	TOOL_LINE("open_sync_sizes", "8192x2", "open_sync/direct") \
-	TOOL_LINE("open_sync_sizes", "4096x4", "open_sync/direct") \
-	TOOL_LINE("open_sync_sizes", "2048x8", "open_sync/direct") \
-	TOOL_LINE("open_sync_sizes", "1024x16", "open_sync/direct") \
+	TOOL_LINE("open_sync_sizes", "16384x1", "open_sync 16 kB=open_sync/direct") \
+	TOOL_LINE("open_sync_sizes", "8192x2", "open_sync 8 kB=open_sync/direct") \
+	TOOL_LINE("open_sync_sizes", "4096x4", "open_sync 4 kB=open_sync/direct") \
+	TOOL_LINE("open_sync_sizes", "2048x8", "open_sync 2 kB=open_sync/direct") \
+	TOOL_LINE("open_sync_sizes", "1024x16", "open_sync 1 kB=open_sync/direct") \
 	TOOL_LINE("non_write_descriptor", "8192x1", \
 			  "write_fsync_close=fsync/write,sync,close write_close_fsync=fsync/write,close,sync") \
 	CASES("unsynced_write", "8192x1@0", TOOL_FILE " shown", "write")

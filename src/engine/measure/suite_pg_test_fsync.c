@@ -32,11 +32,11 @@ typedef struct tool_line
 } tool_line;
 
 static const tool_line tool_lines[] = {
-	{"open_sync_sizes", NULL, "open_sync", 16 * 1024, 1, SP_KEEP_OPEN},
-	{"open_sync_sizes", NULL, "open_sync", 8 * 1024, 2, SP_KEEP_OPEN},
-	{"open_sync_sizes", NULL, "open_sync", 4 * 1024, 4, SP_KEEP_OPEN},
-	{"open_sync_sizes", NULL, "open_sync", 2 * 1024, 8, SP_KEEP_OPEN},
-	{"open_sync_sizes", NULL, "open_sync", 1 * 1024, 16, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync 16 kB", "open_sync", 16 * 1024, 1, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync 8 kB", "open_sync", 8 * 1024, 2, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync 4 kB", "open_sync", 4 * 1024, 4, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync 2 kB", "open_sync", 2 * 1024, 8, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync 1 kB", "open_sync", 1 * 1024, 16, SP_KEEP_OPEN},
 	{"non_write_descriptor", "write_fsync_close", "fsync", SP_WAL_PAGE_SIZE, 1,
 	SP_WRITE_SYNC_CLOSE},
 	{"non_write_descriptor", "write_close_fsync", "fsync", SP_WAL_PAGE_SIZE, 1,
