@@ -169,14 +169,14 @@ prepare_scripts(sp_workload_run *run)
 								  schema, MARKER, run->workload.setup ? run->workload.setup : "");
 
 	run->set_up = sp_pgbench_prepare(run, "set_up.sql", "set up", after_sessions(run, set_up),
-									 LOCK_TIMEOUT, limit_ms);
+									 false, LOCK_TIMEOUT, limit_ms);
 	run->set_up->program.meanwhile = watch_space;
 	if (run->workload.teardown)
 		run->tear_down = sp_pgbench_prepare(run, "tear_down.sql", "tore down",
-											after_sessions(run, run->workload.teardown),
+											after_sessions(run, run->workload.teardown), true,
 											LOCK_TIMEOUT, limit_ms);
 	run->drop = sp_pgbench_prepare(run, "drop.sql", "dropped the schema of",
-								   after_sessions(run, drop_sql(schema)),
+								   after_sessions(run, drop_sql(schema)), true,
 								   LOCK_TIMEOUT, DROP_MAX_MS);
 }
 
@@ -196,7 +196,7 @@ drop_own_leftovers(const sp_workload_run *run)
 	if (sql.len > 0)
 	{
 		const sp_pgbench_once *drop =
-			sp_pgbench_prepare(run, "leftovers.sql", "dropped leftovers of", sql.data,
+			sp_pgbench_prepare(run, "leftovers.sql", "dropped leftovers of", sql.data, true,
 							   LEFTOVER_LOCK_TIMEOUT, LEFTOVERS_MAX_MS);
 
 		sp_child_run_silently(&drop->program, LEFTOVERS_MAX_MS);

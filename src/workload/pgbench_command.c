@@ -135,10 +135,16 @@ append_session_options(StringInfo options, const sp_workload_run *run)
 	 */
 	sp_append_session_option(options, "role", "none");
 	sp_append_session_option(options, "search_path", search_path_of(run));
-	sp_append_session_option(options, "default_tablespace", run->default_tablespace ? "" :
-							 NameStr(run->tablespace));
 	/* pgbench takes it to be on */
 	sp_append_session_option(options, "standard_conforming_strings", "on");
+}
+
+/* Not of sessions that remove what a run has made: none begins once the tablespace is dropped. */
+static void
+append_tablespace_option(StringInfo options, const sp_workload_run *run)
+{
+	sp_append_session_option(options, "default_tablespace", run->default_tablespace ? "" :
+							 NameStr(run->tablespace));
 }
 
 /*
@@ -182,6 +188,7 @@ sp_pgbench_envp(const sp_workload_run *run)
 
 	initStringInfo(&options);
 	append_session_options(&options, run);
+	append_tablespace_option(&options, run);
 	/* settings of the caller come last, so that they prevail */
 	if (run->options)
 		appendStringInfo(&options, " %s", run->options);
@@ -253,7 +260,7 @@ sp_pgbench_argv(const sp_workload_run *run, bool with_log)
 
 sp_pgbench_once *
 sp_pgbench_prepare(const sp_workload_run *run, const char *name, const char *what, const char *sql,
-				   const char *lock_timeout, int limit_ms)
+				   bool removes, const char *lock_timeout, int limit_ms)
 {
 	sp_pgbench_once *once = palloc(sizeof(sp_pgbench_once));
 	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
@@ -263,6 +270,8 @@ sp_pgbench_prepare(const sp_workload_run *run, const char *name, const char *wha
 
 	initStringInfo(&options);
 	append_session_options(&options, run);
+	if (!removes)
+		append_tablespace_option(&options, run);
 	append_once_options(&options, lock_timeout);
 	argv[n++] = "--transactions=1";
 	argv[n++] = own_conninfo(run);

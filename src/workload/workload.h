@@ -168,9 +168,12 @@ extern void sp_pgbench_find(sp_workload_run *run);
 extern char **sp_pgbench_argv(const sp_workload_run *run, bool with_log);
 extern char **sp_pgbench_envp(const sp_workload_run *run);
 
-/* Write the SQL to the temporary directory, and build the command that runs it. */
+/*
+ * Write the SQL to the temporary directory, and build the command that runs it.  removes: what the
+ * run has made, rather than making it.
+ */
 extern sp_pgbench_once *sp_pgbench_prepare(const sp_workload_run *run, const char *name,
-										   const char *what, const char *sql,
+										   const char *what, const char *sql, bool removes,
 										   const char *lock_timeout, int limit_ms);
 
 /* ----------------------------------------------------------------- pgbench.c */

@@ -65,6 +65,18 @@ fails_whole_ok($node, 'more often than its objects are there',
 	pgbench_sql("'drop_index', clients => 1, transactions => 9"), '38000', qr/while it ran/,
 	qr/HINT:  Operations of sql-bench .* need clients => 1, and no more transactions than by default/);
 
+# --- the tablespace is dropped while it runs
+
+add_tablespace($node, 'gone');
+sql($node, <<'SQL');
+INSERT INTO sync_probe.workloads (workload, setup, script, teardown)
+VALUES ('drops', 'DROP TABLESPACE gone;', 'SELECT 1;', 'CREATE TABLE public.torn_down ();')
+SQL
+fails_whole_ok($node, 'tablespace dropped',
+	pgbench_sql("'drops', 'gone', clients => 1, transactions => 1"), '08001',
+	qr/could not connect while it ran workload "drops"/, qr/tablespace "gone" does not exist/i);
+sql($node, 'DROP TABLE torn_down');
+
 # --- its transaction log: whole, not whole, or something else in its place
 
 # Says what pgbench says of ten transactions, in two threads, and logs them.
