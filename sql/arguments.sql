@@ -1,10 +1,8 @@
 \set ECHO none
---
 -- Bad arguments: each error names the value, and what was expected.  refused() of setup.sql shows
 -- the SQLSTATE, message, detail and hint of each call.
 --
 -- Nothing here gets as far as writing a file.
---
 \a \pset footer off
 \echo sync_probe.probe()
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$

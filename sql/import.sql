@@ -1,8 +1,6 @@
 \set ECHO none
---
 -- import_pg_test_fsync(): arguments, errors.  test/tap/import.sql has the reports of
 -- all versions.
---
 \a \pset footer off
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never

@@ -1,7 +1,5 @@
 \set ECHO none
---
 -- sync_probe.locations: pg_wal, and one row for each tablespace but pg_global.
---
 \a \pset footer off
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE regress_sync_probe LOCATION '';

@@ -1,8 +1,6 @@
 \set ECHO none
---
 -- The table of privileges: what each object allows to each role, asked of the catalog and tried.
 -- The expected output has every object, so that a new one, or another privilege, fails.
---
 \a \pset footer off
 SET client_min_messages = error;
 \set SHOW_CONTEXT never

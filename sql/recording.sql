@@ -1,7 +1,5 @@
 \set ECHO none
---
 -- What is kept of a probe, and what the views make of it.
---
 \a \pset footer off
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never

@@ -1,7 +1,5 @@
 \set ECHO none
---
 -- report_html(): arguments, privileges, and where it can be called.
---
 \a \pset footer off
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never

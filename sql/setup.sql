@@ -1,7 +1,5 @@
 \set ECHO none
---
 -- The extension installs into schemas of its own, and cannot be put elsewhere.
---
 \a \pset footer off
 \set SHOW_CONTEXT never
 CREATE SCHEMA elsewhere;

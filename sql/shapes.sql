@@ -1,7 +1,5 @@
 \set ECHO none
---
 -- What probe() returns: always the same rows in the same order.
---
 \a \pset footer off
 SET client_min_messages = warning;
 

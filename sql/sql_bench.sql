@@ -1,7 +1,5 @@
 \set ECHO none
---
 -- The operations of sql-bench, all of them: who may run them, and what is kept.
---
 \a \pset footer off
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;

@@ -1,5 +1,4 @@
 \set ECHO none
---
 -- The stream suite: its arguments, its limit, and what it records.
 --
 -- It writes as much as the storage takes in 200 ms, or up to its limit.

@@ -1,7 +1,5 @@
 \set ECHO none
---
 -- Workloads through pgbench: arguments, errors, privileges, shape of the result.
---
 \a \pset footer off
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;

@@ -1,12 +1,8 @@
-/*-------------------------------------------------------------------------
- *
- * fuzz.h
- *	  What the fuzz targets share.
+/*
+ * What the fuzz targets share.
  *
  * A target is one file, linked either to a fuzzer, which calls it with inputs that
  * it makes up (script/fuzz), or to replay.c, which calls it with fixtures.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef SP_FUZZ_H
 #define SP_FUZZ_H

@@ -1,11 +1,7 @@
-/*-------------------------------------------------------------------------
- *
- * fuzz_sysfs.c
- *	  Fuzz target: a list of mounts, the tree of sysfs below it, and the statistics of disks.
+/*
+ * Fuzz target: a list of mounts, the tree of sysfs below it, and the statistics of disks.
  *
  * The input is a tree as test/unit/tree.h makes it.  One that cannot be made is no input.
- *
- *-------------------------------------------------------------------------
  */
 #include "../unit/tree.h"
 #include "engine/storage/storage.h"

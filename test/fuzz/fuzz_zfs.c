@@ -1,13 +1,9 @@
-/*-------------------------------------------------------------------------
- *
- * fuzz_zfs.c
- *	  Fuzz target: what the ZFS tools print.
+/*
+ * Fuzz target: what the ZFS tools print.
  *
  * The input is the text.  It is read as each kind that there is, for names
  * that the corpus uses, since a fuzzer is slow to guess that two places must
  * hold the same name.
- *
- *-------------------------------------------------------------------------
  */
 #include "fuzz.h"
 #include "engine/storage/zfs.h"

@@ -1,14 +1,10 @@
-/*-------------------------------------------------------------------------
- *
- * replay.c
- *	  Feeds a fuzz target with fixtures, as a test that needs no fuzzer.
+/*
+ * Feeds a fuzz target with fixtures, as a test that needs no fuzzer.
  *
  * A program that is called replay_NAME takes the files of $SP_FIXTURES/fuzz/NAME,
  * which once broke something and are named after that, and those that the fuzzer
  * begins with.  Each is a line of TAP.  An input that the target dies of is named
  * before.
- *
- *-------------------------------------------------------------------------
  */
 #include <errno.h>
 #include <glob.h>

@@ -1,6 +1,4 @@
---
 -- Shares as bars.  test/t/024_encodings.pl has databases and clients of other encodings.
---
 \ir include/begin.sql
 
 CREATE FUNCTION pg_temp.bars(encoding text) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -1,7 +1,5 @@
---
 -- What commit_waits() and the suite commit refuse and record, and the pace that a probe takes
 -- from commit_waits().  Real commits: test/t/017_commit_suite.pl and 019_commit_waits.pl.
---
 \set tests 40
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;

@@ -1,6 +1,4 @@
---
 -- What sync_probe.compare() makes of recorded runs.
---
 \ir include/begin.sql
 \ir include/stage.sql
 

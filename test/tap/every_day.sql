@@ -1,7 +1,5 @@
---
 -- Hours of results of commit_waits(), the pace that a probe takes from the busiest, and what
 -- delete_history() deletes.  Jobs of pg_cron: test/t/036_every_day.pl.
---
 \set tests 10
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;

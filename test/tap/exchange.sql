@@ -1,6 +1,4 @@
---
 -- Runs as documents: export_json() and import_json().
---
 \ir include/begin.sql
 \ir include/stage.sql
 

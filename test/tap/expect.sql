@@ -1,6 +1,4 @@
---
 -- sync_probe.expect(): which figures of which run meet a profile, and what it says otherwise.
---
 \ir include/begin.sql
 \ir include/stage.sql
 DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');

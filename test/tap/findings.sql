@@ -1,10 +1,8 @@
---
 -- What sync_probe.findings makes of recorded measurements and of storage.
 --
 -- A scenario is a row: how it differs from storage and from a run that nothing is to be said
 -- about, and all that must be said then.  That list is complete, so that a scenario with none is
 -- a near miss.  given() of the stage has the notation of differences.
---
 \ir include/begin.sql
 \ir include/stage.sql
 

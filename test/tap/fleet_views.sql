@@ -1,7 +1,5 @@
---
 -- The views of a fleet, its section of the report, the waves of probe_fleet(), and what is wrong
 -- with an answer, on invented nodes.  Real ones: test/t/034_fleet.pl.
---
 \ir include/begin.sql
 \ir include/stage.sql
 SET LOCAL TimeZone = 'UTC';

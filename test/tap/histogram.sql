@@ -1,6 +1,4 @@
---
 -- What sync_probe.latency_histogram makes of recorded buckets.
---
 \set tests 10
 \ir include/begin.sql
 

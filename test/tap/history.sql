@@ -1,6 +1,4 @@
---
 -- What sync_probe.history() makes of recorded runs.
---
 \ir include/begin.sql
 \ir include/stage.sql
 SET LOCAL TimeZone = 'UTC';

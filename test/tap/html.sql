@@ -1,6 +1,4 @@
---
 -- What the functions of the report make of text, numbers, axes and marks.
---
 \ir include/begin.sql
 -- loads the library, which knows the margin
 SELECT count(*) AS one FROM sync_probe_internal.this_server() \gset

@@ -1,7 +1,5 @@
---
 -- sync_probe.import_pg_test_fsync() on reports of all versions: the same figures come back, and no
 -- advice or finding rests on them.
---
 \ir include/begin.sql
 
 -- each file behind a line with its name, which begins with a form feed

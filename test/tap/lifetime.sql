@@ -1,6 +1,4 @@
---
 -- sync_probe.device_lifetime(): how long an SSD lasts under this cluster's WAL.
---
 \ir include/begin.sql
 \ir include/stage.sql
 SET LOCAL timezone = 'UTC';

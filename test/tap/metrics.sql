@@ -1,6 +1,4 @@
---
 -- sync_probe.metrics: every series on invented rows, with its labels and in base units.
---
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;
 \ir include/stage.sql

@@ -1,7 +1,5 @@
---
 -- What sync_probe.recommendations makes of recorded runs: the stored verdict, or why it is not
 -- that of today; what trials and the commit suite say beside it; and the way on.
---
 \ir include/begin.sql
 \ir include/stage.sql
 

@@ -1,7 +1,5 @@
---
 -- Which processes wait_for_reload() waits for, on invented ones.  test/t/013_advice.pl has that it
 -- waits for a session, and for the postmaster.
---
 \ir include/begin.sql
 
 CREATE TEMP TABLE activity AS

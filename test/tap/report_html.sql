@@ -1,7 +1,5 @@
---
 -- The page of report_html() on recorded rows: what is on it, that its numbers are those of the
 -- tables and views, and that no text gets out of its place.
---
 \ir include/begin.sql
 \ir include/stage.sql
 DELETE FROM examined WHERE name <> 'pg_wal';

@@ -1,7 +1,5 @@
---
 -- The surface of the extension as a whole: \d+ and \df+ describe it.  doc/reference.md has all
 -- names and types; a test compares it with the catalog.  Who may use it: sql/privileges.sql.
---
 \ir include/begin.sql
 SELECT is(current_setting('default_toast_compression'), reset_val,
           'CREATE EXTENSION leaves the compression of its transaction as it was')

@@ -1,7 +1,5 @@
---
 -- What a recorded run of suite segments says of wal_recycle and wal_init_zero, and the
 -- finding that rests on it.
---
 \ir include/begin.sql
 \ir include/stage.sql
 CREATE TEMP VIEW segment_advice AS

@@ -1,6 +1,4 @@
---
 -- Stalls of recorded streams: what is one, what the device did meanwhile, and the finding.
---
 \ir include/begin.sql
 
 \ir include/stage.sql

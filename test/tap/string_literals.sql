@@ -1,7 +1,5 @@
---
 -- Documents, the report and scripts where strings are not read as in the standard.  PostgreSQL 19
 -- refuses the setting: there this is skipped.
---
 \set tests 5
 \ir include/begin.sql
 \ir include/stage.sql

@@ -1,7 +1,5 @@
---
 -- sync_probe.workload_comparison on recorded results: what is a combination, what
 -- is compared with what, when there are totals.
---
 \set tests 12
 \ir include/begin.sql
 

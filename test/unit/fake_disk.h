@@ -1,7 +1,5 @@
-/*-------------------------------------------------------------------------
- *
- * fake_disk.h
- *	  A simulated disk and clock, for the tests of the timed loop.
+/*
+ * A simulated disk and clock, for the tests of the timed loop.
  *
  * The linker replaces the calls of the engine (--wrap).  Each takes a set time
  * on a simulated clock, so that a run of minutes takes milliseconds and is the
@@ -11,8 +9,6 @@
  * Rules that must always hold are checked here: calls are made only within an
  * operation, on known descriptors with the flags of the method that uses them, never
  * beyond the end of a file, and never after a failed sync of the same file.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef FAKE_DISK_H
 #define FAKE_DISK_H

@@ -1,9 +1,5 @@
-/*-------------------------------------------------------------------------
- *
- * fixtures.h
- *	  Read captured outputs, and make captured and other trees.
- *
- *-------------------------------------------------------------------------
+/*
+ * Read captured outputs, and make captured and other trees.
  */
 #ifndef FIXTURES_H
 #define FIXTURES_H

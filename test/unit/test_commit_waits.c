@@ -1,9 +1,5 @@
-/*-------------------------------------------------------------------------
- *
- * test_commit_waits.c
- *	  Tests of src/engine/verdict/commit_waits.c: figures, sums and the answer.
- *
- *-------------------------------------------------------------------------
+/*
+ * Tests of src/engine/verdict/commit_waits.c: figures, sums and the answer.
  */
 #include "unit.h"
 

@@ -1,12 +1,8 @@
-/*-------------------------------------------------------------------------
- *
- * test_disks.c
- *	  Tests of src/engine/storage/disk*.c on captured and made sysfs trees.
+/*
+ * Tests of src/engine/storage/disk*.c on captured and made sysfs trees.
  *
  * It must not: look at the devices of the machine it runs on.  To add a kind of
  * stack, add a file in test/fixtures/sysroot that says what is found in it.
- *
- *-------------------------------------------------------------------------
  */
 #include "fixtures.h"
 

@@ -1,11 +1,7 @@
-/*-------------------------------------------------------------------------
- *
- * test_diskstats.c
- *	  Tests of src/engine/storage/diskstats.c on lines as kernels write them.
+/*
+ * Tests of src/engine/storage/diskstats.c on lines as kernels write them.
  *
  * It must not: look at the disks of the machine it runs on.
- *
- *-------------------------------------------------------------------------
  */
 #include "unit.h"
 

@@ -1,13 +1,9 @@
-/*-------------------------------------------------------------------------
- *
- * test_duration.c
- *	  A probe never takes longer than its duration, on a simulated disk.
+/*
+ * A probe never takes longer than its duration, on a simulated disk.
  *
  * The bound has two parts: a plan that does not fit into its duration is
  * refused before it runs (plan.c), and a plan that runs ends in time,
  * however slow its flushes are.  The __wrap_ functions are in fake_disk.h.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

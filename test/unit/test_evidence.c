@@ -1,13 +1,9 @@
-/*-------------------------------------------------------------------------
- *
- * test_evidence.c
- *	  Tests of src/engine/verdict/evidence.c, and of what the timed loop counts for it.
+/*
+ * Tests of src/engine/verdict/evidence.c, and of what the timed loop counts for it.
  *
  * The rule is tested by a table of facts.  The counters are those of a
  * simulated disk (the __wrap_ functions of fake_disk.h), so that the effect of
  * each sync is known.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

@@ -1,12 +1,8 @@
-/*-------------------------------------------------------------------------
- *
- * test_histogram.c
- *	  Tests of src/engine/measure/histogram.c against exact arithmetic on the sample.
+/*
+ * Tests of src/engine/measure/histogram.c against exact arithmetic on the sample.
  *
  * All latencies in sync_probe.measurements come from here, and nothing else
  * would reveal a bucket that is off by one.
- *
- *-------------------------------------------------------------------------
  */
 #include "unit.h"
 

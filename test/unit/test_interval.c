@@ -1,12 +1,8 @@
-/*-------------------------------------------------------------------------
- *
- * test_interval.c
- *	  Tests of src/engine/verdict/interval.c.
+/*
+ * Tests of src/engine/verdict/interval.c.
  *
  * Intervals are compared with all means of pairs, sorted, and with the exact distribution of
  * the signed-rank statistic, which is the same for all symmetric errors.
- *
- *-------------------------------------------------------------------------
  */
 #include "unit.h"
 

@@ -1,13 +1,9 @@
-/*-------------------------------------------------------------------------
- *
- * test_mounts.c
- *	  Tests of src/engine/storage/mounts.c on captured and generated mountinfo.
+/*
+ * Tests of src/engine/storage/mounts.c on captured and generated mountinfo.
  *
  * It must not: look at the mounts of the machine it runs on, or at timing.  To
  * add a kind of system, add a file in test/fixtures/sysroot that says what is
  * found in it.
- *
- *-------------------------------------------------------------------------
  */
 #include "fixtures.h"
 

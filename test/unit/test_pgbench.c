@@ -1,11 +1,7 @@
-/*-------------------------------------------------------------------------
- *
- * test_pgbench.c
- *	  Tests of src/engine/pgbench on captured and made-up outputs and logs.
+/*
+ * Tests of src/engine/pgbench on captured and made-up outputs and logs.
  *
  * It must not: start pgbench.
- *
- *-------------------------------------------------------------------------
  */
 #include "fixtures.h"
 

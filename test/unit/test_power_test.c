@@ -1,9 +1,5 @@
-/*-------------------------------------------------------------------------
- *
- * test_power_test.c
- *	  Tests of sp_power_judge(): what a ring of four blocks shows after a power cut.
- *
- *-------------------------------------------------------------------------
+/*
+ * Tests of sp_power_judge(): what a ring of four blocks shows after a power cut.
  */
 #include "unit.h"
 

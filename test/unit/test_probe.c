@@ -1,12 +1,8 @@
-/*-------------------------------------------------------------------------
- *
- * test_probe.c
- *	  Tests of the timed loop of src/engine/measure/probe.c on a simulated disk.
+/*
+ * Tests of the timed loop of src/engine/measure/probe.c on a simulated disk.
  *
  * Rounds, order, duty cycle and where the writes go.  How long a run takes is in
  * test_duration.c, what happens when calls fail in test_probe_faults.c.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

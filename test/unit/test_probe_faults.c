@@ -1,14 +1,10 @@
-/*-------------------------------------------------------------------------
- *
- * test_probe_faults.c
- *	  Runs of src/engine/measure of every suite, on a disk that fails.
+/*
+ * Runs of src/engine/measure of every suite, on a disk that fails.
  *
  * In the manner of SQLite's test/sysfault.test: of each call that the engine
  * makes the first one fails, in the next run the second one, and so on until
  * a run has no such call left.  The __wrap_ functions are in fake_disk.h; the
  * rules that they watch over hold in all of these runs as well.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

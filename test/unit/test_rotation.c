@@ -1,12 +1,8 @@
-/*-------------------------------------------------------------------------
- *
- * test_rotation.c
- *	  Tests of src/engine/measure/rotation.c: the files rotate among the methods.
+/*
+ * Tests of src/engine/measure/rotation.c: the files rotate among the methods.
  *
  * What is checked is what the simulated disk saw: who wrote to which file, when, and
  * what came before.  The __wrap_ functions are in fake_disk.h.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

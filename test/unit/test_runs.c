@@ -1,7 +1,5 @@
-/*-------------------------------------------------------------------------
- *
- * test_runs.c
- *	  How often whole runs of the engine err, on disks that are not kind.
+/*
+ * How often whole runs of the engine err, on disks that are not kind.
  *
  * The engine runs as in the server, with its rounds, moves, looks and early stop.  A model
  * tells the disk of fake_disk.h what a flush takes: files differ by their places, the noise
@@ -9,8 +7,6 @@
  *
  * The figures are printed.  What is asserted is that a switch is seldom wrong, and that
  * a method that is faster is found.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

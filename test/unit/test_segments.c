@@ -1,12 +1,8 @@
-/*-------------------------------------------------------------------------
- *
- * test_segments.c
- *	  Tests of the suite segments: its calls, its files, its verdict.
+/*
+ * Tests of the suite segments: its calls, its files, its verdict.
  *
  * Files, names and directory are real; writes and syncs are those of fake_disk.h.  What
  * happens when a call fails is in test_probe_faults.c.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

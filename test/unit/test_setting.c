@@ -1,9 +1,5 @@
-/*-------------------------------------------------------------------------
- *
- * test_setting.c
- *	  Tests of src/engine/verdict/setting.c: rounds of a setting's values, and their verdict.
- *
- *-------------------------------------------------------------------------
+/*
+ * Tests of src/engine/verdict/setting.c: rounds of a setting's values, and their verdict.
  */
 #include "unit.h"
 

@@ -1,11 +1,7 @@
-/*-------------------------------------------------------------------------
- *
- * test_stream.c
- *	  Tests of the stream suite on a simulated disk: its turns, its log, its rates.
+/*
+ * Tests of the stream suite on a simulated disk: its turns, its log, its rates.
  *
  * The files are of 1 MB, and the disk takes 0.5 ms for a write and its sync.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

@@ -1,13 +1,9 @@
-/*-------------------------------------------------------------------------
- *
- * test_suite.c
- *	  Tests of the plans that the suites of src/engine/measure make for a server.
+/*
+ * Tests of the plans that the suites of src/engine/measure make for a server.
  *
  * A plan that lets two test cases share a file, or compares with the wrong
  * baseline, gives numbers that look right.  So plans are compared as text, and
  * must keep the same rules.  The suite segments is in test_segments.c.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

@@ -1,12 +1,8 @@
-/*-------------------------------------------------------------------------
- *
- * test_tail.c
- *	  Tests of the tails of src/engine/verdict/verdict.c, and of what the timed loop counts for it.
+/*
+ * Tests of the tails of src/engine/verdict/verdict.c, and of what the timed loop counts for it.
  *
  * The rule is tested by a table.  How slow flushes are counted, and how a sample caps them, is
  * seen on the simulated disk of fake_disk.h.
- *
- *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
 

@@ -1,13 +1,9 @@
-/*-------------------------------------------------------------------------
- *
- * test_verdict.c
- *	  Tests of verdict.c and reason.c of src/engine/verdict.
+/*
+ * Tests of verdict.c and reason.c of src/engine/verdict.
  *
  * The rule and its words are tested by a table of scenarios, each with its sentence.
  * How often whole runs err is in test_runs.c, slow flushes alone in test_tail.c, and
  * intervals in test_interval.c.
- *
- *-------------------------------------------------------------------------
  */
 #include "unit.h"
 

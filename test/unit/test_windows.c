@@ -1,9 +1,5 @@
-/*-------------------------------------------------------------------------
- *
- * test_windows.c
- *	  Tests of the windows of src/engine/verdict/evidence.c.
- *
- *-------------------------------------------------------------------------
+/*
+ * Tests of the windows of src/engine/verdict/evidence.c.
  */
 #include "unit.h"
 

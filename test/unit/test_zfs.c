@@ -1,12 +1,8 @@
-/*-------------------------------------------------------------------------
- *
- * test_zfs.c
- *	  Tests of src/engine/storage/zfs.c on captured and generated outputs.
+/*
+ * Tests of src/engine/storage/zfs.c on captured and generated outputs.
  *
  * It must not: start a tool, or look at the ZFS of the machine it runs on.  To
  * add an output, add a file in test/fixtures/zfs and a row of the tables below.
- *
- *-------------------------------------------------------------------------
  */
 #include "fixtures.h"
 

@@ -1,7 +1,5 @@
-/*-------------------------------------------------------------------------
- *
- * tree.h
- *	  Makes a tree of files, such as a sysfs, from a text that people can read.
+/*
+ * Makes a tree of files, such as a sysfs, from a text that people can read.
  *
  *	# a comment
  *	= disks /: what a test finds in it; see check_kinds()
@@ -16,8 +14,6 @@
  *	dev/disk/by-id/x -> sda						a file or a link elsewhere
  *
  * sys/class/block and, unless the number is "-", sys/dev/block link to a device.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef TREE_H
 #define TREE_H

@@ -1,13 +1,9 @@
-/*-------------------------------------------------------------------------
- *
- * unit.h
- *	  Included by every unit test: cmocka, the list of tests, a random number
- *	  generator, and a check for descriptors left open.
+/*
+ * Included by every unit test: cmocka, the list of tests, a random number
+ * generator, and a check for descriptors left open.
  *
  * The generator is our own, so that a fixed seed gives the same simulation with
  * every C library.
- *
- *-------------------------------------------------------------------------
  */
 #ifndef UNIT_H
 #define UNIT_H

@@ -1,13 +1,9 @@
-/*-------------------------------------------------------------------------
- *
- * child_process_test.c
- *		src/common/child_process.c and src/storage/zfs_tools.c from SQL.
+/*
+ * src/common/child_process.c and src/storage/zfs_tools.c from SQL.
  *
  * For test/t/009_child_process.pl.  Linked with the objects of these files (see
  * Makefile); the linker puts the functions __wrap_* here in the place of some
  * system calls: with a setting they fail, or do nothing.
- *
- *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 

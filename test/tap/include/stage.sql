@@ -1,8 +1,6 @@
---
 -- A stage for tests of what views make of recorded runs: locations are rows of the
 -- temporary table "examined", and record_run() records a run that counts there.
 -- To be included in a transaction that is rolled back.
---
 SET LOCAL pg_sync_probe.margin = 0.05;
 CREATE TEMP TABLE examined AS SELECT * FROM sync_probe_internal.examine_locations(NULL);
 
