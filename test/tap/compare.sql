@@ -3,23 +3,22 @@
 \ir include/stage.sql
 
 -- A run with these test cases; entries: those of its samples, or none.
-CREATE FUNCTION pg_temp.record(differences jsonb, VARIADIC cases jsonb[]) RETURNS bigint
+CREATE FUNCTION pg_temp.record(differences text, VARIADIC cases text[]) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-    id bigint := pg_temp.record_run(differences);
-    m sync_probe.measurements;
+    id bigint := pg_temp.record_run(pg_temp.given(differences));
+    given jsonb;
 BEGIN
     FOR i IN 1 .. cardinality(cases) LOOP
-        m := jsonb_populate_record(NULL::sync_probe.measurements,
+        given := pg_temp.given(cases[i]);
+        INSERT INTO sync_probe.measurements
+        SELECT * FROM jsonb_populate_record(NULL::sync_probe.measurements,
             '{"test": "paced", "method": "fdatasync", "direct_io": false, "status": "ok",
               "ops": 1000, "mean_us": 500}'
-            || cases[i] || jsonb_build_object('run_id', id, 'ordinal', i));
-        INSERT INTO sync_probe.measurements SELECT m.*;
-        IF cases[i] ? 'entries' THEN
-            INSERT INTO sync_probe_internal.samples (run_id, ordinal, round_mean_us)
-            SELECT id, i, array_agg(e::float8) FROM jsonb_array_elements_text(cases[i] -> 'entries')
-                AS e;
-        END IF;
+            || given || jsonb_build_object('run_id', id, 'ordinal', i));
+        INSERT INTO sync_probe_internal.samples (run_id, ordinal, round_mean_us)
+        SELECT id, i, ARRAY(SELECT jsonb_array_elements_text(given -> 'entries')::float8)
+        WHERE given ? 'entries';
     END LOOP;
     RETURN id;
 END
@@ -28,13 +27,12 @@ $$;
 -- ------------------------------------------------------ values and intervals
 
 -- 1 to 11: the median is 6, and ranks 2 and 10 enclose it (2 * 12 / 2048 <= 2.5 %)
-SELECT pg_temp.record('{}', '{"entries": [11,1,2,3,4,5,6,7,8,9,10]}',
-                      '{"method": "fsync", "entries": [6,6]}', '{"method": "open_sync"}') AS a \gset
-SELECT pg_temp.record('{"label": "twice"}', '{"entries": [22,2,4,6,8,10,12,14,16,18,20]}',
-                      '{"method": "fsync", "entries": [9,9,9]}',
-                      '{"method": "open_sync", "mean_us": 750, "entries": [7]}',
-                      '{"method": "open_datasync", "status": "stopped", "mean_us": null,
-                        "ops": null}') AS b \gset
+SELECT pg_temp.record('', 'entries=[11, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]',
+                      'method=fsync, entries=[6, 6]', 'method=open_sync') AS a \gset
+SELECT pg_temp.record('label=twice', 'entries=[22, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20]',
+                      'method=fsync, entries=[9, 9, 9]',
+                      'method=open_sync, mean_us=750, entries=[7]',
+                      'method=open_datasync, status=stopped, mean_us=null, ops=null') AS b \gset
 CREATE TEMP VIEW got AS SELECT * FROM sync_probe.compare((SELECT array_agg(run_id ORDER BY run_id)
                                                           FROM sync_probe.runs));
 
@@ -70,9 +68,9 @@ SELECT is(count(*), 4::bigint, 'one run alone') FROM sync_probe.compare(ARRAY[:b
 -- --------------------------------------------------------------------- names
 
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{"label": "same"}', '{}') AS a \gset
-SELECT pg_temp.record('{"label": "same"}', '{}') AS b \gset
-SELECT pg_temp.record('{}', '{}') AS c \gset
+SELECT pg_temp.record('label=same', '') AS a \gset
+SELECT pg_temp.record('label=same', '') AS b \gset
+SELECT pg_temp.record('', '') AS c \gset
 SELECT is(array_agg(run ORDER BY run_id), ARRAY['run ' || :a || ': same', 'run ' || :b || ': same',
                                                 'run ' || :c], 'runs with the same label') FROM got;
 UPDATE sync_probe.runs SET label = '' WHERE run_id = :a;
@@ -80,14 +78,14 @@ UPDATE sync_probe.runs SET label = format('run %s', :a) WHERE run_id = :b;
 SELECT is(count(DISTINCT run), 3::bigint, 'a label that looks like another run') FROM got;
 
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{"suite": "pg_test_fsync"}',
-    '{"test": "one_write", "direct_io": true}',
-    '{"test": "open_sync_sizes", "method": "open_sync 16 kB", "direct_io": true}',
-    '{"test": "open_sync_sizes", "method": "open_sync 8 kB", "direct_io": true}',
-    '{"test": "saturated", "method": "open_sync"}',
-    '{"test": "saturated", "method": "open_sync", "direct_io": true}',
-    '{"test": "commit_delay", "method": "0"}', '{"test": "commit_delay", "method": "50"}',
-    '{"test": "odd"}', '{"test": "odd"}') AS a \gset
+SELECT pg_temp.record('suite=pg_test_fsync',
+    'test=one_write, direct_io=true',
+    'test=open_sync_sizes, method=open_sync 16 kB, direct_io=true',
+    'test=open_sync_sizes, method=open_sync 8 kB, direct_io=true',
+    'test=saturated, method=open_sync',
+    'test=saturated, method=open_sync, direct_io=true',
+    'test=commit_delay, method=0', 'test=commit_delay, method=50',
+    'test=odd', 'test=odd') AS a \gset
 SELECT is(array_agg(test_case ORDER BY ordinal),
           '{fdatasync,open_sync 16 kB,open_sync 8 kB,open_sync,open_sync direct,
             0,50,fdatasync,fdatasync #2}'::text[], 'names of test cases')
@@ -96,48 +94,46 @@ FROM got;
 -- --------------------------------------------------- what cannot be compared
 
 -- How another run and its case differ from the first one, and what both have.
-CREATE TEMP TABLE other (name text, run jsonb, of_case jsonb, says text,
-                         both_runs jsonb DEFAULT '{}', both_cases jsonb DEFAULT '{}');
+CREATE TEMP TABLE other (name text, run text, of_case text, says text,
+                         both_runs text DEFAULT '', both_cases text DEFAULT '');
 INSERT INTO other VALUES
-('nothing', '{}', '{}', NULL),
-('another host', '{"host": "web2"}', '{}', '^host web2, not \S+$'),
-('an unknown host', '{"host": null, "system_identifier": null}', '{}', '^host unknown, not \S+$'),
-('another cluster', '{"system_identifier": 1}', '{}', '^another cluster$'),
-('another device', '{"device": "sdb", "filesystem": "zfs", "location": "fast"}', '{}', NULL),
-('another suite', '{"suite": "stream"}', '{}', '^suite stream, not wal$'),
-('more pages', '{"flush_size": 8193}', '{}', '^flushes of 8193 bytes, not 8192$'),
-('as many pages', '{"flush_size": 100}', '{}', NULL),
-('a huge flush', '{"flush_size": 2147483647}', '{}', 'not 8192$'),
-('O_DIRECT', '{}', '{"direct_io": true}', '^with O_DIRECT$'),
-('about the pace', '{"flush_interval": "2.5 ms"}', '{}', NULL),
-('another pace', '{"flush_interval": "2.4 ms"}', '{}', '^flush interval 2.4 ms, not 5 ms$'),
-('a slower one', '{"flush_interval": "10.1 ms"}', '{}', '^flush interval 10.1 ms, not 5 ms$'),
-('no pace', '{"flush_interval": null}', '{}', '^flush interval none, not 5 ms$'),
-('workers', '{"workers": 8}', '{}', NULL),
-('a load', '{"workload": "upsert"}', '{}', '^load of upsert, not its own sessions$'),
-('three things', '{"host": "web2", "flush_size": 50000}', '{"direct_io": true}',
+('nothing', '', '', NULL),
+('another host', 'host=web2', '', '^host web2, not \S+$'),
+('an unknown host', 'host=null, system_identifier=null', '', '^host unknown, not \S+$'),
+('another cluster', 'system_identifier=1', '', '^another cluster$'),
+('another device', 'device=sdb, filesystem=zfs, location=fast', '', NULL),
+('another suite', 'suite=stream', '', '^suite stream, not wal$'),
+('more pages', 'flush_size=8193', '', '^flushes of 8193 bytes, not 8192$'),
+('as many pages', 'flush_size=100', '', NULL),
+('a huge flush', 'flush_size=2147483647', '', 'not 8192$'),
+('O_DIRECT', '', 'direct_io=true', '^with O_DIRECT$'),
+('about the pace', 'flush_interval=2.5 ms', '', NULL),
+('another pace', 'flush_interval=2.4 ms', '', '^flush interval 2.4 ms, not 5 ms$'),
+('a slower one', 'flush_interval=10.1 ms', '', '^flush interval 10.1 ms, not 5 ms$'),
+('no pace', 'flush_interval=null', '', '^flush interval none, not 5 ms$'),
+('workers', 'workers=8', '', NULL),
+('a load', 'workload=upsert', '', '^load of upsert, not its own sessions$'),
+('three things', 'host=web2, flush_size=50000', 'direct_io=true',
     '^host web2, not \S+; flushes of 50000 bytes, not 8192; with O_DIRECT$'),
-('no sync', '{}', '{"durable": "no"}', '^its syncs do not reach the device$'),
-('no sync of a run that says it of its method', '{"durable": "no"}', '{}',
+('no sync', '', 'durable=no', '^its syncs do not reach the device$'),
+('no sync of a run that says it of its method', 'durable=no', '',
     '^its syncs do not reach the device$'),
-('no sync of another method', '{"durable": "no", "wal_sync_method": "fsync"}', '{}', NULL),
-('syncs of which nothing is known', '{"durable": "no"}', '{"durable": "unknown"}', NULL),
-('syncs', '{}', '{"durable": "yes"}', NULL);
+('no sync of another method', 'durable=no, wal_sync_method=fsync', '', NULL),
+('syncs of which nothing is known', 'durable=no', 'durable=unknown', NULL),
+('syncs', '', 'durable=yes', NULL);
 INSERT INTO other VALUES
-('the pace back to back', '{"flush_interval": "0.5 ms"}', '{}', NULL, '{}', '{"test": "saturated"}'),
-('the pace of a stream', '{"flush_interval": "0.5 ms"}', '{}', NULL, '{"suite": "stream"}',
-    '{"test": "8 kB"}'),
-('the pace of commits', '{"flush_interval": "0.5 ms"}', '{}', '^flush interval 0.5 ms, not 5 ms$',
-    '{"suite": "commit"}', '{"test": "8 kB"}'),
-('the pace of pg_test_fsync', '{"flush_interval": "0.5 ms"}', '{}', NULL,
-    '{"suite": "pg_test_fsync"}', '{"test": "one_write"}'),
-('its writes', '{"flush_size": 4096}', '{}', '^flushes of 4096 bytes, not 8192$',
-    '{"suite": "pg_test_fsync"}', '{"test": "one_write"}'),
-('its writes of given sizes', '{"flush_size": 4096}', '{}', NULL, '{"suite": "pg_test_fsync"}',
-    '{"test": "open_sync_sizes"}'),
-('a setting', '{"workers": 8, "wal_sync_method": "fsync"}', '{}',
-    '^workers: 8, not 4; fsync, not fdatasync$', '{"suite": "commit", "workers": 4}',
-    '{"test": "commit_delay", "method": "0"}');
+('the pace back to back', 'flush_interval=0.5 ms', '', NULL, '', 'test=saturated'),
+('the pace of a stream', 'flush_interval=0.5 ms', '', NULL, 'suite=stream', 'test=8 kB'),
+('the pace of commits', 'flush_interval=0.5 ms', '', '^flush interval 0.5 ms, not 5 ms$',
+    'suite=commit', 'test=8 kB'),
+('the pace of pg_test_fsync', 'flush_interval=0.5 ms', '', NULL, 'suite=pg_test_fsync',
+    'test=one_write'),
+('its writes', 'flush_size=4096', '', '^flushes of 4096 bytes, not 8192$', 'suite=pg_test_fsync',
+    'test=one_write'),
+('its writes of given sizes', 'flush_size=4096', '', NULL, 'suite=pg_test_fsync',
+    'test=open_sync_sizes'),
+('a setting', 'workers=8, wal_sync_method=fsync', '', '^workers: 8, not 4; fsync, not fdatasync$',
+    'suite=commit, workers=4', 'test=commit_delay, method=0');
 
 CREATE FUNCTION pg_temp.said(o other) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -146,7 +142,7 @@ DECLARE
 BEGIN
     DELETE FROM sync_probe.runs;
     a := pg_temp.record(o.both_runs, o.both_cases);
-    b := pg_temp.record(o.both_runs || o.run, o.both_cases || o.of_case);
+    b := pg_temp.record(concat(o.both_runs, '; ', o.run), concat(o.both_cases, '; ', o.of_case));
     RETURN (SELECT c.not_comparable FROM sync_probe.compare(ARRAY[a, b]) AS c
             WHERE c.run_id = b AND c.ratio = 1);
 END
@@ -156,10 +152,9 @@ SELECT ok(CASE WHEN says IS NULL THEN s.said IS NULL ELSE s.said ~ says END,
 FROM other AS o, LATERAL (SELECT pg_temp.said(o)) AS s (said);
 
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{"durable": "no", "label": "memory"}', '{"durable": "no"}',
-                      '{"test": "unsynced_write", "method": "write", "durable": "no"}') AS a,
-       pg_temp.record('{"label": "disk"}', '{}', '{"test": "unsynced_write", "method": "write"}')
-           AS b \gset
+SELECT pg_temp.record('durable=no, label=memory', 'durable=no',
+                      'test=unsynced_write, method=write, durable=no') AS a,
+       pg_temp.record('label=disk', '', 'test=unsynced_write, method=write') AS b \gset
 SELECT results_eq($$SELECT run, not_comparable FROM got WHERE test = 'paced'$$,
     $$VALUES ('memory', 'its syncs do not reach the device'),
              ('disk', 'syncs of memory do not reach the device')$$, 'the first run syncs nothing');
@@ -168,9 +163,8 @@ SELECT is_empty($$SELECT * FROM got WHERE test = 'unsynced_write' AND not_compar
 
 -- why there is no ratio
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{}', '{"status": "stopped", "mean_us": null}', '{"method": "fsync"}') AS a,
-       pg_temp.record('{"suite": "stream"}', '{}', '{"method": "fsync"}',
-                      '{"method": "open_sync"}') AS b \gset
+SELECT pg_temp.record('', 'status=stopped, mean_us=null', 'method=fsync') AS a,
+       pg_temp.record('suite=stream', '', 'method=fsync', 'method=open_sync') AS b \gset
 SELECT results_eq('SELECT test_case, ratio, not_comparable FROM got WHERE run_id = ' || :b,
     $$VALUES ('fdatasync', NULL::float8, 'suite stream, not wal'),
              ('fsync', 1, 'suite stream, not wal'),
@@ -186,8 +180,8 @@ SELECT is_empty('SELECT * FROM sync_probe.compare(ARRAY[' || :b || ', ' || :a ||
 
 -- times that are zero, or as large as an import may bring
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{}', '{"mean_us": 0}', '{"method": "fsync", "mean_us": 1e-12}') AS a,
-       pg_temp.record('{}', '{"mean_us": 1e15}', '{"method": "fsync", "mean_us": 1e15}') AS b \gset
+SELECT pg_temp.record('', 'mean_us=0', 'method=fsync, mean_us=1e-12') AS a,
+       pg_temp.record('', 'mean_us=1e15', 'method=fsync, mean_us=1e15') AS b \gset
 SELECT results_eq('SELECT ratio FROM got WHERE run_id = ' || :b,
                   'VALUES (NULL::float8), (1e27)', 'no ratio to zero');
 

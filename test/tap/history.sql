@@ -5,11 +5,11 @@ SET LOCAL TimeZone = 'UTC';
 
 -- A run whose entries of fdatasync are us - 1, us and us + 1, and those of fsync half of that.
 -- By itself, fdatasync takes 1.25 times as long as fsync.
-CREATE FUNCTION pg_temp.record(differences jsonb, us float8 DEFAULT 100) RETURNS bigint
+CREATE FUNCTION pg_temp.record(differences text, us float8 DEFAULT 100) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-    id bigint := pg_temp.record_run('{"storage": {}}' || differences);
-    current text := coalesce(differences ->> 'wal_sync_method', 'fdatasync');
+    id bigint := pg_temp.record_run(pg_temp.given(differences));
+    current text := coalesce(pg_temp.given(differences) ->> 'wal_sync_method', 'fdatasync');
 BEGIN
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
         p50_us, p99_us, mean_us, relative_speed, relative_speed_low, relative_speed_high)
@@ -25,56 +25,50 @@ BEGIN
 END
 $$;
 
-CREATE TEMP TABLE scenario (name text, before jsonb, before_us float8, run jsonb, us float8,
-                            changes text, sentence text);
+-- Two runs, of which the first takes 100 us, and what is said of the second.
+CREATE TEMP TABLE scenario (name text, before text, run text, us float8, changes text,
+                            sentence text);
 INSERT INTO scenario VALUES
-('nothing changed', '{}', 100, '{}', 100, NULL, NULL),
-('slower, for no known reason', '{}', 100, '{}', 210, NULL, NULL),
-('remounted', '{"storage": {"mount_options": "rw,relatime"}}', 100,
-    '{"storage": {"mount_options": "rw,relatime,nobarrier"}}', 210,
-    '^mount options: none -> nobarrier$',
-    '^since the mount options changed \(between 2026-05-01 and 2026-05-03\), fdatasync takes 2.10'
-    ' times as long \(2.07 to 2.13\)$'),
-('options in another order', '{"storage": {"mount_options": "rw,a=1"}}', 100,
-    '{"storage": {"mount_options": "a=1,rw"}}', 210, NULL, NULL),
-('another option', '{"storage": {"mount_options": "rw,a=1,b"}}', 100,
-    '{"storage": {"mount_options": "rw,a=2"}}', 100, '^mount options: a=1,b -> a=2$', NULL),
-('options were not known', '{}', 100, '{"storage": {"mount_options": "rw"}}', 210, NULL, NULL),
-('remounted, the same speed', '{"storage": {"mount_options": "rw"}}', 100,
-    '{"storage": {"mount_options": "rw,discard"}}', 104, 'discard', NULL),
-('remounted, faster', '{"storage": {"mount_options": "rw"}}', 100,
-    '{"storage": {"mount_options": "rw,nobarrier"}}', 50, 'nobarrier', 'takes 0.50 times as long'),
-('another kernel', '{"storage": {"kernel": "Linux 5"}}', 100, '{"storage": {"kernel": "Linux 6"}}',
-    210, '^kernel: Linux 5 -> Linux 6$', '^since the kernel changed'),
-('another host', '{"host": "web1"}', 100, '{"host": "web2"}', 210, '^host: web1 -> web2$',
-    '^since the host changed'),
-('moved', '{"directory": "/a", "device": "sda", "filesystem": "ext4"}', 100,
-    '{"directory": "/b", "device": null, "filesystem": "zfs", "storage": {"write_cache": null}}', 50,
-    '^directory: /a -> /b; device: sda -> unknown; file system: ext4 -> zfs; '
-    'write cache: write back -> unknown$',
+('nothing changed', '', '', 100, NULL, NULL),
+('slower, for no known reason', '', '', 210, NULL, NULL),
+('remounted', 'storage: mount_options=rw,relatime', 'storage: mount_options=rw,relatime,nobarrier',
+    210, '^mount options: none -> nobarrier$', '^since the mount options changed \(between '
+    '2026-05-01 and 2026-05-03\), fdatasync takes 2.10 times as long \(2.07 to 2.13\)$'),
+('options in another order', 'storage: mount_options=rw,a=1', 'storage: mount_options=a=1,rw', 210,
+    NULL, NULL),
+('another option', 'storage: mount_options=rw,a=1,b', 'storage: mount_options=rw,a=2', 100,
+    '^mount options: a=1,b -> a=2$', NULL),
+('options were not known', '', 'storage: mount_options=rw', 210, NULL, NULL),
+('remounted, the same speed', 'storage: mount_options=rw', 'storage: mount_options=rw,discard', 104,
+    'discard', NULL),
+('remounted, faster', 'storage: mount_options=rw', 'storage: mount_options=rw,nobarrier', 50,
+    'nobarrier', 'takes 0.50 times as long'),
+('another kernel', 'storage: kernel=Linux 5', 'storage: kernel=Linux 6', 210,
+    '^kernel: Linux 5 -> Linux 6$', '^since the kernel changed'),
+('another host', 'host=web1', 'host=web2', 210, '^host: web1 -> web2$', '^since the host changed'),
+('moved', 'directory=/a, device=sda, filesystem=ext4',
+    'directory=/b, device=null, filesystem=zfs; storage: write_cache=null', 50,
+    '^directory: /a -> /b; device: sda -> unknown; file system: ext4 -> zfs; write cache: write '
+    'back -> unknown$',
     '^since the directory and the device and the file system and the write cache changed'),
-('another server', '{"server_version_num": 150004}', 100, '{"server_version_num": 160001}', 210,
+('another server', 'server_version_num=150004', 'server_version_num=160001', 210,
     '^server version: 15.4 -> 16.1$', '^since the server version changed'),
-('larger flushes', '{}', 100, '{"flush_size": 50000}', 210,
-    '^flush size: 8192 bytes -> 50000 bytes$', NULL),
-('larger flushes, and another kernel', '{"storage": {"kernel": "Linux 5"}}', 100,
-    '{"flush_size": 50000, "flush_interval": "0.5 ms", "storage": {"kernel": "Linux 6"}}', 210,
+('larger flushes', '', 'flush_size=50000', 210, '^flush size: 8192 bytes -> 50000 bytes$', NULL),
+('larger flushes, and another kernel', 'storage: kernel=Linux 5',
+    'flush_size=50000, flush_interval=0.5 ms; storage: kernel=Linux 6', 210,
     '^kernel: Linux 5 -> Linux 6; flush size: .*; flush interval: ',
     '^since the kernel changed \('),
-('as many pages', '{}', 100, '{"flush_size": 100}', 210, NULL, NULL),
-('another pace', '{}', 100, '{"flush_interval": "0.5 ms"}', 50,
-    '^flush interval: 5 ms -> 0.5 ms$', NULL),
-('about the same pace', '{}', 100, '{"flush_interval": "3 ms"}', 50, NULL, NULL),
+('as many pages', '', 'flush_size=100', 210, NULL, NULL),
+('another pace', '', 'flush_interval=0.5 ms', 50, '^flush interval: 5 ms -> 0.5 ms$', NULL),
+('about the same pace', '', 'flush_interval=3 ms', 50, NULL, NULL),
 -- fsync took half as long before, too
-('another method', '{"wal_sync_method": "fsync"}', 100, '{}', 100,
-    '^wal_sync_method: fsync -> fdatasync$',
+('another method', 'wal_sync_method=fsync', '', 100, '^wal_sync_method: fsync -> fdatasync$',
     '^fdatasync takes 1.25 times as long as fsync did \(1.24 to 1.26, by run \d+\)$'),
-('another method, and the storage', '{"wal_sync_method": "fsync", "device": "sda"}', 100, '{}', 210,
-    '^device: sda -> nvme0n1; wal_sync_method: fsync -> fdatasync$',
-    '^since the device changed .* fdatasync takes 2.10 .*; fdatasync takes 1.25 times as long as'
-    ' fsync'),
+('another method, and the storage', 'wal_sync_method=fsync, device=sda', '', 210,
+    '^device: sda -> nvme0n1; wal_sync_method: fsync -> fdatasync$', '^since the device changed .* '
+    'fdatasync takes 2.10 .*; fdatasync takes 1.25 times as long as fsync'),
 -- a run that did not measure its own method is no run to compare with
-('another method, unmeasured', '{"wal_sync_method": "open_sync"}', 100, '{}', 210, NULL, NULL);
+('another method, unmeasured', 'wal_sync_method=open_sync', '', 210, NULL, NULL);
 
 CREATE TEMP TABLE got (name text, n bigint, finished_at timestamptz, run_id bigint, method text,
     p50_us float8, p99_us float8, bar text, ratio float8, ratio_low float8, ratio_high float8,
@@ -85,8 +79,8 @@ DECLARE
 BEGIN
     FOR s IN SELECT * FROM scenario LOOP
         DELETE FROM sync_probe.runs;
-        PERFORM pg_temp.record(s.before || '{"finished_at": "2026-05-01 20:00"}', s.before_us);
-        PERFORM pg_temp.record(s.run || '{"finished_at": "2026-05-03 10:00"}', s.us);
+        PERFORM pg_temp.record('finished_at=2026-05-01 20:00; ' || s.before);
+        PERFORM pg_temp.record('finished_at=2026-05-03 10:00; ' || s.run, s.us);
         INSERT INTO got SELECT s.name, row_number() OVER (), h.* FROM sync_probe.history() AS h;
     END LOOP;
 END
@@ -118,12 +112,12 @@ FROM got WHERE name = 'another method, unmeasured' AND n = 1;
 
 -- which runs
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{"label": "first"}') AS first,
-       pg_temp.record('{"imported_at": "2026-05-02"}', 300) AS imported,
-       pg_temp.record('{"system_identifier": 7}', 300) AS elsewhere,
-       pg_temp.record('{"suite": "commit"}', 300) AS commits,
-       pg_temp.record('{"location": "pg_default"}', 300) AS tablespace,
-       pg_temp.record('{"label": "last"}', 110) AS last \gset
+SELECT pg_temp.record('label=first') AS first,
+       pg_temp.record('imported_at=2026-05-02', 300) AS imported,
+       pg_temp.record('system_identifier=7', 300) AS elsewhere,
+       pg_temp.record('suite=commit', 300) AS commits,
+       pg_temp.record('location=pg_default', 300) AS tablespace,
+       pg_temp.record('label=last', 110) AS last \gset
 SELECT results_eq('SELECT run_id, label, ratio FROM sync_probe.history()',
     format($$VALUES (%s::bigint, 'first', NULL::float8), (%s, 'last', 1.1)$$, :first, :last),
     'runs of this suite, location and cluster, the newest last');
@@ -131,7 +125,7 @@ SELECT results_eq('SELECT run_id FROM sync_probe.history(''pg_default'')',
                   'VALUES (' || :tablespace || '::bigint)', 'another location');
 
 -- a run that measured nothing is a row, and the one after it is compared with the one before
-SELECT pg_temp.record('{}', 500) AS stopped, pg_temp.record('{}', 220) AS next \gset
+SELECT pg_temp.record('', 500) AS stopped, pg_temp.record('', 220) AS next \gset
 UPDATE sync_probe.measurements
 SET ops = NULL, status = 'stopped', p50_us = NULL, p99_us = NULL, mean_us = NULL
 WHERE run_id = :stopped;
@@ -154,7 +148,7 @@ SELECT is_empty($$SELECT * FROM sync_probe.history() WHERE ratio_low > ratio_hig
                 'intervals are in order');
 
 -- fast, but for a bad reason
-SELECT pg_temp.record('{"durable": "no"}', 20) AS id \gset
+SELECT pg_temp.record('durable=no', 20) AS id \gset
 SELECT is(sentence, 'since the device changed (on ' || to_char(now(), 'YYYY-MM-DD')
           || '), fdatasync takes 0.09 times as long (0.09 to 0.10); syncs with fdatasync do not'
           || ' reach the device', 'syncs nothing')
@@ -162,7 +156,7 @@ FROM sync_probe.history() WHERE run_id = :id;
 DELETE FROM sync_probe.runs WHERE run_id = :id;
 
 -- the margin
-SELECT pg_temp.record('{"device": "sdy"}', 240) AS id \gset
+SELECT pg_temp.record('device=sdy', 240) AS id \gset
 SELECT is(sentence IS NULL, true, '9 percent, but the interval reaches 8 percent')
 FROM (SELECT set_config('pg_sync_probe.margin', '0.09', true)) AS s,
      LATERAL sync_probe.history() WHERE run_id = :id;

@@ -4,13 +4,12 @@
 \ir include/stage.sql
 
 -- A run that compared values of a setting on real commits: a trial unless told otherwise.
-CREATE FUNCTION pg_temp.live(differences jsonb, speeds jsonb) RETURNS bigint
-LANGUAGE sql AS $$
+CREATE FUNCTION pg_temp.live(given text, speeds text) RETURNS bigint LANGUAGE sql AS $$
     WITH run AS (
-        SELECT pg_temp.record_run('{"suite": "trial", "verdict": "keep",
-            "setting": "wal_sync_method", "margin": 0.05, "max_regret": 0.22,
-            "reason": "seen in commits"}'
-            || differences, false) AS id),
+        SELECT differences, pg_temp.record_run(pg_temp.given('suite=trial, verdict=keep, '
+            'setting=wal_sync_method, margin=0.05, max_regret=0.22, reason=seen in commits')
+            || differences, false) AS id
+        FROM pg_temp.given(given) AS d (differences)),
     rows AS (
         INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, verdict,
             status, relative_speed, relative_speed_low, relative_speed_high,
@@ -21,7 +20,7 @@ LANGUAGE sql AS $$
                CASE WHEN w.current THEN coalesce(differences ->> 'verdict', 'keep') END, 'ok',
                s.value::float8, s.value::float8 - 0.02, s.value::float8 + 0.02,
                s.value::float8 * 100, 1000
-        FROM run, jsonb_each_text(speeds) AS s,
+        FROM run, jsonb_each_text(pg_temp.given(speeds)) AS s,
              LATERAL (SELECT coalesce(differences ->> 'test', differences ->> 'setting',
                                       'wal_sync_method'),
                              s.key IN ('0', coalesce(differences ->> 'wal_sync_method',
@@ -32,10 +31,10 @@ $$;
 CREATE TEMP TABLE scenario (
     id serial,
     name text,
-    run jsonb,              -- of the wal suite: differences from one that keeps; null: none
+    run text,               -- of the wal suite: differences from one that keeps; null: none
     change text,            -- executed after it
-    live jsonb,             -- of a live run; null: none
-    speeds jsonb,
+    live text,              -- of a live run; null: none
+    speeds text,
     expected text,          -- verdict, recommended and best method, bound, durable, basis
     reason text,            -- a regular expression
     change_to text,         -- what the commands change wal_sync_method to, if they do
@@ -43,60 +42,58 @@ CREATE TEMP TABLE scenario (
 
 -- What a run said, and what it says today.
 INSERT INTO scenario (name, run, expected, reason, change_to, commands) VALUES
-('keep', '{"reason": "why"}', 'keep fdatasync fdatasync 0.02 yes wal', '^why$', NULL, NULL),
-('a switch', '{"verdict": "switch", "recommended_value": "fsync", "best_value": "fsync",
-   "max_regret": 0.3, "reason": "fsync takes 20 % less"}',
- 'switch fsync fsync 0.3 yes wal', '^fsync takes 20 % less$', 'fsync', NULL),
-('unsafe, and a method is not', '{"verdict": "unsafe", "recommended_value": "fsync",
-   "best_value": "fsync", "max_regret": null, "durable": "yes"}',
+('keep', 'reason=why', 'keep fdatasync fdatasync 0.02 yes wal', '^why$', NULL, NULL),
+('a switch', 'verdict=switch, recommended_value=fsync, max_regret=0.3, reason=it takes 20 % less',
+ 'switch fsync fsync 0.3 yes wal', '^it takes 20 % less$', 'fsync', NULL),
+('unsafe, and a method is not',
+ 'verdict=unsafe, recommended_value=fsync, max_regret=null, durable=yes',
  'unsafe fsync fsync - yes wal', '', 'fsync', NULL),
-('unsafe, and all are', '{"verdict": "unsafe", "recommended_value": null, "best_value": null,
-   "max_regret": null, "durable": "yes"}', 'unsafe - - - yes wal', '', NULL, NULL),
-('undecided, and the run says how long', '{"verdict": "undecided", "longer_duration": "20 s",
-   "best_value": "fsync"}', 'undecided fdatasync fsync 0.02 yes wal', '', NULL,
+('unsafe, and all are',
+ 'verdict=unsafe, recommended_value=null, best_value=null, max_regret=null, durable=yes',
+ 'unsafe - - - yes wal', '', NULL, NULL),
+('undecided, and the run says how long',
+ 'verdict=undecided, longer_duration=20 s, best_value=fsync',
+ 'undecided fdatasync fsync 0.02 yes wal', '', NULL,
  '{SELECT * FROM sync_probe.probe(duration => ''20 s'')}'),
-('undecided, and no longer is possible', '{"verdict": "undecided"}',
+('undecided, and no longer is possible', 'verdict=undecided',
  'undecided fdatasync fdatasync 0.02 yes wal', '', NULL, NULL),
-('advice that was followed', '{"verdict": "switch", "wal_sync_method": "fsync", "max_regret": 0.3,
-   "recommended_value": "fdatasync", "best_value": "fdatasync", "reason": "fdatasync is faster"}',
- 'keep fdatasync fdatasync - yes wal', '^chosen instead of fsync: fdatasync is faster$', NULL,
- NULL),
-('unsafe, and followed', '{"verdict": "unsafe", "wal_sync_method": "fsync", "durable": "no",
-   "recommended_value": "fdatasync", "best_value": "fdatasync", "max_regret": null}',
- 'keep fdatasync fdatasync - yes wal', '^chosen instead of fsync: ', NULL, NULL),
+('advice that was followed', 'verdict=switch, wal_sync_method=fsync, max_regret=0.3, '
+ 'recommended_value=fdatasync, reason=fdatasync is faster', 'keep fdatasync fdatasync - yes wal',
+ '^chosen instead of fsync: fdatasync is faster$', NULL, NULL),
+('unsafe, and followed', 'verdict=unsafe, wal_sync_method=fsync, durable=no, '
+ 'recommended_value=fdatasync, max_regret=null', 'keep fdatasync fdatasync - yes wal',
+ '^chosen instead of fsync: ', NULL, NULL),
 -- another location: what would hold if the WAL were there, but no command
-('a switch elsewhere', '{"location": "pg_default", "verdict": "switch",
-   "recommended_value": "fsync", "best_value": "fsync", "reason": "why"}',
+('a switch elsewhere',
+ 'location=pg_default, verdict=switch, recommended_value=fsync, reason=why',
  'switch fsync fsync 0.02 yes wal', '^if the WAL were here: why$', NULL, NULL),
-('a switch elsewhere, which was followed', '{"location": "pg_default", "verdict": "switch",
-   "wal_sync_method": "fsync", "recommended_value": "fdatasync", "best_value": "fdatasync",
-   "reason": "why"}',
+('a switch elsewhere, which was followed', 'location=pg_default, verdict=switch, '
+ 'wal_sync_method=fsync, recommended_value=fdatasync, reason=why',
  'keep fdatasync fdatasync - yes wal', '^chosen instead of fsync: why$', NULL, NULL);
 
 -- What has changed since.  The verdict is then of another day, and its figures are not shown.
 INSERT INTO scenario (name, run, change, expected, reason, commands)
 SELECT 'outdated: ' || v.reason, v.run, v.change, 'outdated - - - unknown wal',
        '^run [0-9]+ is outdated: ' || v.reason || '$',
-       ARRAY[sync_probe_internal.probe_command(coalesce(v.run ->> 'location', 'pg_wal'))]
+       ARRAY[sync_probe_internal.probe_command(coalesce(pg_temp.given(v.run) ->> 'location',
+                                                        'pg_wal'))]
 FROM (VALUES
-('{"wal_sync_method": "fsync"}'::jsonb, NULL, 'wal_sync_method was fsync, is fdatasync'),
-('{"location": "pg_default", "wal_sync_method": "fsync"}', NULL,
- 'wal_sync_method was fsync, is fdatasync'),
+('wal_sync_method=fsync', NULL, 'wal_sync_method was fsync, is fdatasync'),
+('location=pg_default, wal_sync_method=fsync', NULL, 'wal_sync_method was fsync, is fdatasync'),
 -- advice that was not followed
-('{"wal_sync_method": "fsync", "verdict": "switch", "recommended_value": "open_sync"}', NULL,
+('wal_sync_method=fsync, verdict=switch, recommended_value=open_sync', NULL,
  'wal_sync_method was fsync, is fdatasync'),
-('{}', 'SET LOCAL pg_sync_probe.margin = 0.1', 'pg_sync_probe[.]margin was 0[.]05, is 0[.]1'),
-('{"location": "pg_default"}', 'UPDATE examined SET filesystem = ''xfs''',
+('', 'SET LOCAL pg_sync_probe.margin = 0.1', 'pg_sync_probe[.]margin was 0[.]05, is 0[.]1'),
+('location=pg_default', 'UPDATE examined SET filesystem = ''xfs''',
  'file system was ext4, is xfs'),
-('{}', 'UPDATE examined SET write_cache = NULL', 'write cache was write back, is unknown'),
-('{"storage": {"mount_options": "rw,relatime"}}',
- 'UPDATE examined SET mount_options = ''rw,nobarrier''',
+('', 'UPDATE examined SET write_cache = NULL', 'write cache was write back, is unknown'),
+('storage: mount_options=rw,relatime', 'UPDATE examined SET mount_options = ''rw,nobarrier''',
  'mount options were relatime, are nobarrier'),
-('{"fsync": false, "verdict": "unsafe", "durable": "no"}', NULL, 'fsync was off, is on'),
-('{"wal_sync_method": "open_sync"}', 'UPDATE examined SET filesystem = ''xfs''',
+('fsync=false, verdict=unsafe, durable=no', NULL, 'fsync was off, is on'),
+('wal_sync_method=open_sync', 'UPDATE examined SET filesystem = ''xfs''',
  'wal_sync_method was open_sync, is fdatasync, file system was ext4, is xfs'),
 -- advice that was followed
-('{"verdict": "switch", "wal_sync_method": "fsync", "recommended_value": "fdatasync"}',
+('verdict=switch, wal_sync_method=fsync, recommended_value=fdatasync',
  'UPDATE examined SET filesystem = ''xfs''', 'file system was ext4, is xfs')
 ) AS v (run, change, reason);
 
@@ -108,95 +105,85 @@ LANGUAGE sql AS $$
                   test, direct_io)
 $$;
 INSERT INTO scenario (name, run, change, expected, reason, commands)
-SELECT 'wal_level was minimal', '{}', pg_temp.directly('paced'), 'outdated - - - unknown wal',
+SELECT 'wal_level was minimal', '', pg_temp.directly('paced'), 'outdated - - - unknown wal',
        'outdated: wal_level was minimal, is ', ARRAY[sync_probe_internal.probe_command('pg_wal')]
 WHERE current_setting('server_version_num')::integer < 160000;
 INSERT INTO scenario (name, run, change, expected, reason)
 SELECT v.name, v.run, v.change, 'keep fdatasync fdatasync 0.02 yes wal', ''
-FROM (VALUES ('wal_level was replica or logical', '{}'::jsonb, pg_temp.directly('paced', false)),
-             ('what O_DIRECT would do', '{}', pg_temp.directly('saturated')),
+FROM (VALUES ('wal_level was replica or logical', '', pg_temp.directly('paced', false)),
+             ('what O_DIRECT would do', '', pg_temp.directly('saturated')),
              ('wal_level does not matter', CASE
               WHEN current_setting('server_version_num')::integer >= 160000
-              THEN '{}'::jsonb END, pg_temp.directly('paced')),
+              THEN '' END, pg_temp.directly('paced')),
              -- a margin of many digits is stored with six
-             ('the same margin', '{"margin": 0.033333}',
+             ('the same margin', 'margin=0.033333',
               'SET LOCAL pg_sync_probe.margin = 0.0333333'),
-             ('a pool of ZFS, whose write cache only a probe knows', '{"filesystem": "zfs"}',
+             ('a pool of ZFS, whose write cache only a probe knows', 'filesystem=zfs',
               'UPDATE examined SET filesystem = ''zfs'', write_cache = NULL'))
          AS v (name, run, change)
 WHERE v.run IS NOT NULL;
 
 -- The newest power test of this server, directory, device and method stands above the counters.
 INSERT INTO scenario (name, run, change, expected, reason)
-SELECT 'power test: ' || v.name, '{"reason": "why"}', (
-           SELECT string_agg(format('SELECT pg_temp.record_run(%L, false)',
-                      '{"suite": "power_test", "usable_for_advice": false, "reason": "seen"}'
+SELECT 'power test: ' || v.name, 'reason=why', (
+           SELECT string_agg(format('SELECT pg_temp.record_run(pg_temp.given(%L), false)',
+                      'suite=power_test, usable_for_advice=false, reason=seen; durable='
                       || r.differences), ';' ORDER BY r.n)
-           FROM unnest(v.tests::jsonb[]) WITH ORDINALITY AS r (differences, n)),
+           FROM unnest(v.tests) WITH ORDINALITY AS r (differences, n)),
        v.expected, v.reason
 FROM (VALUES
-('proven', ARRAY['{"durable": "refuted"}', '{"durable": "proven"}'],
- 'keep fdatasync fdatasync 0.02 proven wal',
+('proven', ARRAY['refuted', 'proven'], 'keep fdatasync fdatasync 0.02 proven wal',
  '^why; proven by the power test of [-0-9]{10} on nvme0n1 \(run \d+\): seen$'),
-('refuted', ARRAY['{"durable": "proven"}', '{"durable": "refuted"}'], 'unsafe - - - refuted wal',
+('refuted', ARRAY['proven', 'refuted'], 'unsafe - - - refuted wal',
  '^refuted by the power test of '),
-('of others', ARRAY['{"durable": "refuted", "device": "sdb"}',
-  '{"durable": "refuted", "directory": "/elsewhere"}', '{"durable": "refuted", "host": "other"}',
-  '{"durable": "refuted", "wal_sync_method": "fsync"}', '{"durable": "refuted", "location": "x"}'],
+('of others', ARRAY['refuted, device=sdb', 'refuted, directory=/elsewhere', 'refuted, host=other',
+  'refuted, wal_sync_method=fsync', 'refuted, location=x'],
  'keep fdatasync fdatasync 0.02 yes wal', '^why$')) AS v (name, tests, expected, reason);
 
 -- Trials and the commit suite, beside a probe that recommends fsync: those that have a say.
-CREATE TEMP TABLE probed AS SELECT '{"verdict": "switch", "recommended_value": "fsync",
-    "best_value": "fsync", "max_regret": 0.3, "reason": "probed"}'::jsonb AS run;
+\set probed '''verdict=switch, recommended_value=fsync, max_regret=0.3, reason=probed'''
 INSERT INTO scenario (name, run, live, speeds, expected, reason, change_to)
-SELECT v.name, coalesce(v.run, p.run), v.live, v.speeds, v.expected, '^seen in commits$',
+SELECT v.name, coalesce(v.run, :probed), v.live, v.speeds, v.expected, '^seen in commits$',
        CASE WHEN v.expected LIKE 'switch%' THEN 'fsync' END
-FROM probed AS p, (VALUES
-('a trial confirms it', NULL::jsonb, '{"verdict": "switch", "recommended_value": "fsync"}'::jsonb,
- '{"fdatasync": 1, "fsync": 1.2}'::jsonb, 'switch fsync fsync 0.22 yes trial'),
-('a trial contradicts it', NULL, '{"recommended_value": "fdatasync"}',
- '{"fdatasync": 1, "fsync": 0.9}', 'keep fdatasync fdatasync 0.22 yes trial'),
-('so does the commit suite', NULL, '{"recommended_value": "fdatasync", "suite": "commit"}',
- '{"fdatasync": 1, "fsync": 1}', 'keep fdatasync fdatasync 0.22 yes commit'),
-('a trial beside an undecided probe', '{"verdict": "undecided"}',
- '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}',
+FROM (VALUES
+('a trial confirms it', NULL, 'verdict=switch, recommended_value=fsync',
+ 'fdatasync=1, fsync=1.2', 'switch fsync fsync 0.22 yes trial'),
+('a trial contradicts it', NULL, 'recommended_value=fdatasync', 'fdatasync=1, fsync=0.9',
  'keep fdatasync fdatasync 0.22 yes trial'),
-('a trial after an outdated probe', '{"wal_sync_method": "fsync"}',
- '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}',
- 'keep fdatasync fdatasync 0.22 unknown trial')) AS v (name, run, live, speeds, expected);
+('so does the commit suite', NULL, 'recommended_value=fdatasync, suite=commit',
+ 'fdatasync=1, fsync=1', 'keep fdatasync fdatasync 0.22 yes commit'),
+('a trial beside an undecided probe', 'verdict=undecided', 'recommended_value=fdatasync',
+ 'fdatasync=1, open_sync=0.9', 'keep fdatasync fdatasync 0.22 yes trial'),
+('a trial after an outdated probe', 'wal_sync_method=fsync', 'recommended_value=fdatasync',
+ 'fdatasync=1, open_sync=0.9', 'keep fdatasync fdatasync 0.22 unknown trial'))
+    AS v (name, run, live, speeds, expected);
 INSERT INTO scenario (name, live, speeds, expected, reason, change_to) VALUES
-('a trial without a probe', '{"verdict": "switch", "recommended_value": "fsync"}',
- '{"fdatasync": 1, "fsync": 1.2}', 'switch fsync fsync 0.22 unknown trial', '^seen in commits$',
- 'fsync'),
-('a trial whose advice was followed', '{"verdict": "switch", "recommended_value": "fdatasync",
-   "wal_sync_method": "fsync"}', '{"fdatasync": 1.3, "fsync": 1}',
+('a trial without a probe', 'verdict=switch, recommended_value=fsync', 'fdatasync=1, fsync=1.2',
+ 'switch fsync fsync 0.22 unknown trial', '^seen in commits$', 'fsync'),
+('a trial whose advice was followed',
+ 'verdict=switch, recommended_value=fdatasync, wal_sync_method=fsync', 'fdatasync=1.3, fsync=1',
  'keep fdatasync fdatasync - unknown trial', '^chosen instead of fsync: seen in commits$', NULL);
 
 -- Those that have none, some of which have a way on.
 INSERT INTO scenario (name, run, live, speeds, expected, reason, change_to, commands)
-SELECT v.name, p.run, '{"recommended_value": "fdatasync"}' || v.live,
-       coalesce(v.speeds, '{"fdatasync": 1, "fsync": 0.9}'), 'switch fsync fsync 0.3 yes wal',
+SELECT v.name, :probed, 'recommended_value=fdatasync; ' || v.live,
+       coalesce(v.speeds, 'fdatasync=1, fsync=0.9'), 'switch fsync fsync 0.3 yes wal',
        '^probed$', 'fsync', v.commands::text[]
-FROM probed AS p, (VALUES
-('a commit suite at another pace', '{"suite": "commit", "usable_for_advice": false}'::jsonb,
- NULL::jsonb, NULL),
-('a trial did not compare what it recommends', '{}', '{"fdatasync": 1, "fsync_writethrough": 0.9}',
- NULL),
-('an undecided trial has a way on', '{"verdict": "undecided", "longer_duration": "3 min"}', NULL,
+FROM (VALUES
+('a commit suite at another pace', 'suite=commit, usable_for_advice=false', NULL, NULL),
+('a trial did not compare what it recommends', '', 'fdatasync=1, fsync_writethrough=0.9', NULL),
+('an undecided trial has a way on', 'verdict=undecided, longer_duration=3 min', NULL,
  '{CALL sync_probe.trial(duration => ''180 s'')}'),
-('one of a workload, too', '{"verdict": "undecided", "workload": "upsert",
-   "longer_duration": "3 min"}', NULL,
+('one of a workload, too', 'verdict=undecided, workload=upsert, longer_duration=3 min', NULL,
  '{"CALL sync_probe.trial(duration => ''180 s'', workload => ''upsert'')"}'),
-('an undecided commit suite, too', '{"verdict": "undecided", "suite": "commit",
-   "longer_duration": "30 s", "workers": 4}', NULL,
+('an undecided commit suite, too',
+ 'verdict=undecided, suite=commit, longer_duration=30 s, workers=4', NULL,
  '{"SELECT * FROM sync_probe.probe(suite => ''commit'', duration => ''30 s'', workers => 4)"}'),
-('a trial of another setting', '{"setting": "commit_delay", "recommended_value": "0"}',
- '{"0": 1, "50": 0.9}', NULL),
-('a trial of another server', '{"host": "elsewhere"}', NULL, NULL),
-('a trial on another device', '{"device": "sdz"}', NULL, NULL),
-('a trial with another method in use',
- '{"recommended_value": "fsync", "wal_sync_method": "fsync"}', '{"fdatasync": 0.9, "fsync": 1}',
- NULL)) AS v (name, live, speeds, commands);
+('a trial of another setting', 'setting=commit_delay, recommended_value=0', '0=1, 50=0.9', NULL),
+('a trial of another server', 'host=elsewhere', NULL, NULL),
+('a trial on another device', 'device=sdz', NULL, NULL),
+('a trial with another method in use', 'recommended_value=fsync, wal_sync_method=fsync',
+ 'fdatasync=0.9, fsync=1', NULL)) AS v (name, live, speeds, commands);
 
 -- Each in a stage of its own: the rows that it left are those of the scenario alone.
 CREATE FUNCTION pg_temp.play(s scenario) RETURNS sync_probe.recommendation_details
@@ -206,7 +193,7 @@ DECLARE
 BEGIN
     DELETE FROM sync_probe.runs;
     -- where its runs are, also without one of a probe
-    PERFORM pg_temp.record_run(coalesce(s.run, '{}'));
+    PERFORM pg_temp.record_run(pg_temp.given(coalesce(s.run, '')));
     IF s.run IS NULL THEN
         DELETE FROM sync_probe.runs;
     END IF;
@@ -227,7 +214,7 @@ BEGIN
         PERFORM pg_temp.live(s.live, s.speeds);
     END IF;
     SELECT d.* INTO got FROM sync_probe.recommendation_details AS d
-    WHERE d.location = coalesce(s.run ->> 'location', 'pg_wal');
+    WHERE d.location = coalesce(pg_temp.given(s.run) ->> 'location', 'pg_wal');
     SET LOCAL pg_sync_probe.margin = 0.05;
     RETURN got;
 END
@@ -270,7 +257,7 @@ FROM played WHERE name LIKE 'outdated: %';
 
 -- the newest live run is shown, whatever it has decided
 SELECT matches((got).reason, format('Run \d+, on real commits: %s, seen in commits$',
-                                    live ->> 'verdict'), name || ': shown')
+                                    pg_temp.given(live) ->> 'verdict'), name || ': shown')
 FROM played WHERE name LIKE '%way on' OR name LIKE '%, too';
 
 -- followed advice leaves nothing to do; the finding says why a switch needs care
@@ -300,16 +287,15 @@ SELECT * FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 -- of two trials the newer one counts, before one of a workload, before the commit suite; an
 -- undecided one does not displace one that has decided
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.live('{"verdict": "switch", "recommended_value": "fsync", "suite": "commit"}',
-                    '{"fdatasync": 1, "fsync": 1.2}') AS suite \gset
-SELECT pg_temp.live('{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "fsync": 0.9}')
-    AS older \gset
-SELECT pg_temp.live('{"verdict": "switch", "recommended_value": "fsync"}',
-                    '{"fdatasync": 1, "fsync": 1.2}') AS trial \gset
-SELECT pg_temp.live('{"recommended_value": "fdatasync", "workload": "upsert"}',
-                    '{"fdatasync": 1, "fsync": 0.9}') AS made \gset
-SELECT pg_temp.live('{"verdict": "undecided", "recommended_value": "fdatasync"}',
-                    '{"fdatasync": 1, "fsync": 1}') AS undecided \gset
+SELECT pg_temp.live('verdict=switch, recommended_value=fsync, suite=commit',
+                    'fdatasync=1, fsync=1.2') AS suite \gset
+SELECT pg_temp.live('recommended_value=fdatasync', 'fdatasync=1, fsync=0.9') AS older \gset
+SELECT pg_temp.live('verdict=switch, recommended_value=fsync', 'fdatasync=1, fsync=1.2')
+    AS trial \gset
+SELECT pg_temp.live('recommended_value=fdatasync, workload=upsert',
+                    'fdatasync=1, fsync=0.9') AS made \gset
+SELECT pg_temp.live('verdict=undecided, recommended_value=fdatasync',
+                    'fdatasync=1, fsync=1') AS undecided \gset
 SELECT is(array[run_id, substring(reason FROM 'Run (\d+), on real commits: undecided')::bigint],
           array[:trial, :undecided]::bigint[], 'the newer trial')
 FROM at_wal;
@@ -328,34 +314,33 @@ UPDATE examined SET mount_options = NULL WHERE name = 'pg_wal';
 -- commit_delay: what was measured, and nothing else
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.record_run('{}') AS id \gset
-CREATE FUNCTION pg_temp.delay(differences jsonb, speeds jsonb, now integer) RETURNS text
+CREATE FUNCTION pg_temp.delay(differences text, speeds text, now integer) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('commit_delay', now::text, true);
     IF speeds IS NOT NULL THEN
-        PERFORM pg_temp.live('{"setting": "commit_delay"}' || differences, speeds);
+        PERFORM pg_temp.live('setting=commit_delay; ' || differences, speeds);
     END IF;
     RETURN (SELECT concat_ws('; ', commands[1], commands[2]) FROM at_wal);
 END
 $$;
 SELECT is(pg_temp.delay(differences, speeds, now), expected, 'commit_delay: ' || name)
 FROM (VALUES
-    ('no rule of thumb', '{}'::jsonb, NULL::jsonb, 0, ''),
-    ('by the commit suite', '{"suite": "commit", "verdict": "switch", "setting": "wal_sync_method",
-        "recommended_value": "50", "test": "commit_delay"}', '{"0": 1, "50": 1.3, "100": 1.1}', 0,
+    ('no rule of thumb', '', NULL, 0, ''),
+    ('by the commit suite', 'suite=commit, verdict=switch, setting=wal_sync_method, '
+        'recommended_value=50, test=commit_delay', '0=1, 50=1.3, 100=1.1', 0,
      'ALTER SYSTEM SET commit_delay = 50; SELECT pg_reload_conf()'),
-    ('not by an import of it', '{"suite": "commit", "verdict": "switch", "recommended_value": "70",
-        "imported_at": "2026-05-03"}', '{"0": 1, "70": 1.3}', 0,
+    ('not by an import of it', 'suite=commit, verdict=switch, recommended_value=70, '
+        'imported_at=2026-05-03', '0=1, 70=1.3', 0,
      'ALTER SYSTEM SET commit_delay = 50; SELECT pg_reload_conf()'),
-    ('by a trial', '{"verdict": "switch", "recommended_value": "100"}', '{"0": 1, "100": 1.1}', 0,
+    ('by a trial', 'verdict=switch, recommended_value=100', '0=1, 100=1.1', 0,
      'ALTER SYSTEM SET commit_delay = 100; SELECT pg_reload_conf()'),
-    ('an undecided trial does not count', '{"verdict": "undecided", "recommended_value": "0"}',
-     '{"0": 1, "200": 1.1}', 0,
-     'ALTER SYSTEM SET commit_delay = 100; SELECT pg_reload_conf()'),
-    ('no command once it is set', '{}', NULL, 100, ''),
-    ('a trial against another value does not count', '{}', NULL, 70, ''),
-    ('a value that was found harmful is not proposed', '{"recommended_value": "0"}',
-     '{"0": 1, "100": 0.4}', 0, '')) AS v (name, differences, speeds, now, expected);
+    ('an undecided trial does not count', 'verdict=undecided, recommended_value=0',
+     '0=1, 200=1.1', 0, 'ALTER SYSTEM SET commit_delay = 100; SELECT pg_reload_conf()'),
+    ('no command once it is set', '', NULL, 100, ''),
+    ('a trial against another value does not count', '', NULL, 70, ''),
+    ('a value that was found harmful is not proposed', 'recommended_value=0', '0=1, 100=0.4', 0,
+     '')) AS v (name, differences, speeds, now, expected);
 RESET commit_delay;
 SELECT is((SELECT count(*) FROM sync_probe.recommendation_details
            WHERE location <> 'pg_wal'
@@ -365,19 +350,19 @@ SELECT is((SELECT count(*) FROM sync_probe.recommendation_details
 -- a newer run that does not count changes nothing, and a finding says so
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.record_run('{}') AS id \gset
-CREATE TEMP TABLE passed_over (name text, differences jsonb, why text);
+CREATE TEMP TABLE passed_over (name text, differences text, why text);
 INSERT INTO passed_over VALUES
-('the other suite', '{"suite": "pg_test_fsync"}', NULL),
-('a tablespace that is gone', '{"location": "gone"}', NULL),
-('an import', '{"imported_at": "2026-05-03"}', NULL),
-('few samples', '{"usable_for_advice": false}', 'it has fewer than 16 samples, or was given'),
-('another cluster', '{"system_identifier": 1}', 'another cluster made it'),
-('another host', '{"host": "elsewhere"}', 'host elsewhere made it'),
-('no host', '{"host": null}', 'host unknown made it'),
-('another directory', '{"directory": "/elsewhere"}', 'its directory was /elsewhere'),
-('another device', '{"device": "sdz"}', 'its device was sdz'),
-('no device', '{"device": null}', 'its device was unknown'),
-('all at once', '{"host": "elsewhere", "device": "sdz", "usable_for_advice": false}',
+('the other suite', 'suite=pg_test_fsync', NULL),
+('a tablespace that is gone', 'location=gone', NULL),
+('an import', 'imported_at=2026-05-03', NULL),
+('few samples', 'usable_for_advice=false', 'it has fewer than 16 samples, or was given'),
+('another cluster', 'system_identifier=1', 'another cluster made it'),
+('another host', 'host=elsewhere', 'host elsewhere made it'),
+('no host', 'host=null', 'host unknown made it'),
+('another directory', 'directory=/elsewhere', 'its directory was /elsewhere'),
+('another device', 'device=sdz', 'its device was sdz'),
+('no device', 'device=null', 'its device was unknown'),
+('all at once', 'host=elsewhere, device=sdz, usable_for_advice=false',
     'host elsewhere made it, its device was sdz, it has fewer than 16 samples');
 CREATE TEMP TABLE passed (name text, expected text, advice_unchanged boolean, got text);
 DO $$
@@ -388,7 +373,7 @@ DECLARE
 BEGIN
     SELECT * INTO before FROM at_wal;
     FOR p IN SELECT * FROM passed_over LOOP
-        id := pg_temp.record_run(p.differences, false);
+        id := pg_temp.record_run(pg_temp.given(p.differences), false);
         INSERT INTO passed
         SELECT p.name, p.why, d = before,
                (SELECT f.evidence ->> 'why' FROM sync_probe.findings AS f

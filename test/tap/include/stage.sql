@@ -70,7 +70,8 @@ BEGIN
            || CASE coalesce(differences ->> 'suite', 'wal') WHEN 'wal'
               THEN jsonb_build_object('setting', 'wal_sync_method', 'verdict', 'keep',
                   'recommended_value', coalesce(differences ->> 'wal_sync_method', 'fdatasync'),
-                  'best_value', coalesce(differences ->> 'wal_sync_method', 'fdatasync'),
+                  'best_value', coalesce(differences ->> 'recommended_value',
+                                         differences ->> 'wal_sync_method', 'fdatasync'),
                   'max_regret', 0.02, 'durable', 'yes',
                   'margin', current_setting('pg_sync_probe.margin', true)::float8,
                   'reason', 'no other method is faster by more than the margin')
