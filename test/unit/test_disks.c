@@ -220,7 +220,6 @@ TEST(adds_to_what_is_there)
 	assert_non_null(strstr(describe(&disks), "incomplete"));
 }
 
-/* The stack may be high enough for real systems, but not endless. */
 TEST(follows_a_high_stack)
 {
 	char		text[4096] = "device - vda\ndevice - dm-30\n\tslaves/vda -> vda\n";

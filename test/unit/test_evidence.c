@@ -183,7 +183,6 @@ TEST(computes_rates)
 	}
 }
 
-/* A counter that goes backwards, at either level, loses its pair. */
 TEST(loses_pairs_that_go_backwards)
 {
 	sp_counters less = {.has_flushes = true,.flushes = 1};
@@ -467,7 +466,6 @@ TEST(survives_a_device_that_goes_away)
 	}
 }
 
-/* A method is as good as its worst measurement. */
 TEST(believes_the_worst)
 {
 	sp_result  *paced;

@@ -16,8 +16,6 @@
 
 static double workspace[MAX_N];
 
-/* ----------------------------------------------------------- by all means of pairs */
-
 static int
 compare_doubles(const void *a, const void *b)
 {
@@ -162,8 +160,6 @@ TEST(corrects_the_low_end_only)
 	}
 }
 
-/* ----------------------------------------------------------------------- looks */
-
 TEST(shares_the_error_among_looks)
 {
 	double		sum = 0;
@@ -195,8 +191,6 @@ TEST(looks_at_a_quarter_and_a_half)
 	FOR_EACH(row, rows)
 		assert_int_equal(sp_looks_due(row->elapsed, row->duration), row->due);
 }
-
-/* ------------------------------------------------------------ noise and medians */
 
 TEST(knows_the_noise_of_a_control)
 {
@@ -236,8 +230,6 @@ TEST(takes_the_known_order_statistics)
 			fail_msg("n %d, alpha %g: %g to %g", row->n, row->alpha, median.low, median.high);
 	}
 }
-
-/* ------------------------------------------------- a baseline that was measured twice */
 
 static void
 assert_same_speed(sp_speed one, sp_speed other)

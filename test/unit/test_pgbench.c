@@ -11,8 +11,6 @@
 #define TPS "tps = 3.500000 (without initial connection time)\n"
 #define HEADING "statement latencies in milliseconds and failures:\n"
 
-/* ------------------------------------------------------------------- summary */
-
 static const struct
 {
 	const char *text;
@@ -81,8 +79,6 @@ TEST(reads_summaries)
 	}
 }
 
-/* ------------------------------------------------------------------ progress */
-
 static const struct
 {
 	const char *line;
@@ -116,8 +112,6 @@ TEST(reads_progress)
 			fail_msg("%s: %g s, %g tps, %g ms", row->line, got.seconds, got.tps, got.latency_ms);
 	}
 }
-
-/* ----------------------------------------------------------------------- log */
 
 static const struct
 {

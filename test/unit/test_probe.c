@@ -315,7 +315,6 @@ TEST(names_what_decides)
 	}
 }
 
-/* Without counters nothing is known of the device, and it is said why. */
 TEST(doubts_without_counters)
 {
 	bool		at_backing = true;
@@ -542,7 +541,6 @@ TEST(writes_where_the_server_and_the_tool_do)
 	}
 }
 
-/* Only the two lines about descriptors open and close, in the tool's order. */
 TEST(opens_and_closes_as_the_tool_does)
 {
 	static const char *const orders[] = {

@@ -234,7 +234,6 @@ enum
 	MOVE, OPERATION, WINDOW
 };
 
-/* A file that is another one by now is not written to: whoever opens it fails, and no other. */
 TEST(writes_to_no_strange_file)
 {
 	for (int who = MOVE; who <= WINDOW; who++)
@@ -321,7 +320,6 @@ TEST(uses_copies_where_there_is_time)
 	}
 }
 
-/* No sync of a move begins after the deadline. */
 TEST(moves_within_its_time)
 {
 	int			cut = 0;

@@ -61,8 +61,6 @@ static struct
 	int64_t		journaled[SP_MAX_FILES];	/* the tick of the last time */
 } world;
 
-/* ------------------------------------------------------------------------ disk */
-
 static int
 method_index(const char *name)
 {
@@ -114,8 +112,6 @@ flush(int file, int home, bool moves)
 	disk.now += (int64_t) (us * 1000);
 	world.rested_since = disk.now;
 }
-
-/* ------------------------------------------------------------------------ runs */
 
 /* What came of the runs of a model. */
 typedef struct outcome

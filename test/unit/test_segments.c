@@ -13,8 +13,6 @@
 static sp_segments *const segments = &suite_data.segments;
 static int	spaces;
 
-/* --------------------------------------------------------------------- stage */
-
 static void
 check_space(void *context, int64_t bytes)
 {
@@ -78,8 +76,6 @@ calls_made(void)
 	disk.armed = false;
 	return letters;
 }
-
-/* --------------------------------------------------------------------- calls */
 
 TEST(does_what_the_server_does)
 {
@@ -170,8 +166,6 @@ TEST(adds_creation_and_all_flushes)
 	assert_true(probe->rounds[SP_SATURATED] >= 16);
 }
 
-/* ------------------------------------------------------------------- verdicts */
-
 static void
 check_verdict(const char *test, const char *recommended)
 {
@@ -250,8 +244,6 @@ TEST(adapts_to_a_disk_that_slows_down)
 		assert_uint_in_range(segments->fewest_flushes, 8, 64);
 	}
 }
-
-/* -------------------------------------------------------------------- failures */
 
 /* Neither a file with the name that a segment would get nor one in its place is touched. */
 TEST(touches_no_other_file)

@@ -17,8 +17,6 @@ plan_stream(const char *current, int64_t duration)
 	probe->callbacks.read_counters = fake_read_counters;
 }
 
-/* -------------------------------------------------------------------- turns */
-
 /* The log holds what was measured, second by second, with no gap between. */
 static void
 check_log(void)
@@ -75,9 +73,6 @@ TEST(gives_each_second_to_a_case)
 	}
 }
 
-/* ------------------------------------------------------------------- stalls */
-
-/* One sync takes long: its second says how long, and what the device did. */
 TEST(logs_a_stall)
 {
 	const int64_t stall = 3500 * MILLISECOND;
@@ -114,8 +109,6 @@ TEST(logs_a_stall)
 	assert_int_equal(probe->rounds[SP_SATURATED], 3);
 }
 
-/* ------------------------------------------------------------------- limits */
-
 TEST(ends_at_its_limit_of_bytes)
 {
 	static const int64_t limits[] = {
@@ -137,8 +130,6 @@ TEST(ends_at_its_limit_of_bytes)
 							 probe->results[c].histogram.ops > 0 ? SP_OK : SP_STOPPED);
 	}
 }
-
-/* -------------------------------------------------------------------- rates */
 
 /* Rates of one case: all its bytes in all its time, and its slowest whole second. */
 TEST(computes_the_rates_of_a_case)

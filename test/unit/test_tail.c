@@ -56,8 +56,6 @@ TEST(needs_enough_more_slow_flushes)
 	}
 }
 
-/* ---------------------------------------------------------------- timed loop */
-
 /*
  * A stall is what it is in the histogram.  In its sample it is five medians of the current
  * method at most, here fdatasync with 0.5 ms.  If it is more, it is one slow round of its case
