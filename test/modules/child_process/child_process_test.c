@@ -10,10 +10,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -98,35 +96,18 @@ program_of(FunctionCallInfo fcinfo)
 	};
 }
 
-/* None of the values is null. */
-static Datum
-row(FunctionCallInfo fcinfo, Datum *values)
-{
-	bool		nulls[8] = {false};
-	TupleDesc	type;
-
-	if (get_call_result_type(fcinfo, NULL, &type) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(type), values, nulls));
-}
-
 /* -------------------------------------------------------------- child process */
 
-/* child_process_test_run(path, argv, timeout_ms): all of the result */
+/* child_process_test_run(path, argv, timeout_ms): succeeded, timed out, ending, outputs */
 Datum
 child_process_test_run(PG_FUNCTION_ARGS)
 {
 	sp_child_program program = program_of(fcinfo);
 	sp_child	child;
-	Datum		values[5];
 
 	sp_child_run(&child, &program);
-	values[0] = BoolGetDatum(child.succeeded);
-	values[1] = BoolGetDatum(child.timed_out);
-	values[2] = CStringGetTextDatum(child.ending);
-	values[3] = CStringGetTextDatum(child.out);
-	values[4] = CStringGetTextDatum(child.err);
-	return row(fcinfo, values);
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%d|%d|%s|%s|%s", child.succeeded, child.timed_out,
+											  child.ending, child.out, child.err)));
 }
 
 Datum
@@ -146,12 +127,10 @@ child_process_test_ask_zfs(PG_FUNCTION_ARGS)
 {
 	sp_zfs	   *zfs = palloc(sizeof(sp_zfs));
 	StringInfoData why;
-	Datum		values[4];
+	bool		known;
 
 	initStringInfo(&why);
-	values[0] = BoolGetDatum(sp_zfs_ask_tools(text_to_cstring(PG_GETARG_TEXT_PP(0)), zfs, &why));
-	values[1] = CStringGetTextDatum(zfs->sync);
-	values[2] = Int32GetDatum(zfs->nvdevs);
-	values[3] = CStringGetTextDatum(why.data);
-	return row(fcinfo, values);
+	known = sp_zfs_ask_tools(text_to_cstring(PG_GETARG_TEXT_PP(0)), zfs, &why);
+	PG_RETURN_TEXT_P(cstring_to_text(psprintf("%d|%s|%d|%s", known, zfs->sync, zfs->nvdevs,
+											  why.data)));
 }

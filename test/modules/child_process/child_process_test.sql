@@ -1,10 +1,7 @@
---
 -- The functions of the test module; the variable "library" is its path.
---
-CREATE FUNCTION run(path text, argv text[], timeout_ms int, OUT succeeded bool, OUT timed_out bool,
-    OUT ending text, OUT stdout text, OUT stderr text)
+CREATE FUNCTION run(path text, argv text[], timeout_ms int) RETURNS text
 AS :'library', 'child_process_test_run' LANGUAGE C;
 CREATE FUNCTION run_silently(path text, argv text[], timeout_ms int) RETURNS void
 AS :'library', 'child_process_test_silently' LANGUAGE C;
-CREATE FUNCTION ask_zfs(dataset text, OUT known bool, OUT sync text, OUT devices int, OUT why text)
+CREATE FUNCTION ask_zfs(dataset text) RETURNS text
 AS :'library', 'child_process_test_ask_zfs' LANGUAGE C;
