@@ -51,7 +51,7 @@ PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
 REGRESS = setup arguments locations shapes recording privileges workloads \
-	sql_bench import stream_suite history report_html teardown
+	sql_bench stream_suite history teardown
 # not without them, as for the Perl tests alone
 ISOLATION := $(if $(REGRESS),sessions)
 ISOLATION_OPTS = --load-extension=$(EXTENSION)

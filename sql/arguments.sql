@@ -3,7 +3,7 @@
 -- the SQLSTATE, message, detail and hint of each call.
 --
 -- Nothing here gets as far as writing a file.
-\a \pset footer off
+\a \t on
 \echo sync_probe.probe()
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$
 NULL
@@ -127,6 +127,27 @@ collect_fleet('{no_such_server}')
 $$);
 DROP SERVER regress_node, regress_other;
 DROP FOREIGN DATA WRAPPER postgres_fdw, regress_other;
+
+\echo runs, reports and documents; test/tap/exchange.sql has wrong documents
+SELECT refused('SELECT FROM sync_probe.%s', $$
+compare(NULL)
+compare('{}')
+compare('{-7}')
+compare('{NULL}')
+compare(array_fill(1, ARRAY[101]))
+history(NULL)
+history('nowhere')
+history('PG_WAL')
+export_json('{-7}')
+report_html('{0}')
+report_html(paths => NULL)
+import_pg_test_fsync(NULL)
+import_pg_test_fsync('')
+import_pg_test_fsync(E'\n  hello, world\nsecond line')
+import_pg_test_fsync('fsync 519.180 ops/sec')
+import_pg_test_fsync(E'using one 8kB write:\nfsync 519.180 ops/sec', repeat('x', 257))
+import_pg_test_fsync(repeat('9', 1000001))
+$$);
 
 \echo -- the upper limit is a setting that only superusers may raise
 SET pg_sync_probe.max_duration = '2 s';

@@ -1,6 +1,6 @@
 \set ECHO none
 -- sync_probe.locations: pg_wal, and one row for each tablespace but pg_global.
-\a \pset footer off
+\a \t on
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE regress_sync_probe LOCATION '';
 CREATE TABLESPACE "regress Sync'Probe" LOCATION '';
@@ -37,4 +37,4 @@ JOIN sync_probe.locations first ON first.name = l.shares_filesystem_with
 WHERE first.shares_filesystem_with IS NOT NULL;
 
 DROP TABLESPACE "regress Sync'Probe";
-SELECT FROM sync_probe.probe('regress Sync''Probe');
+SELECT refused('SELECT FROM sync_probe.probe(%s)', $$'regress Sync''Probe'$$);

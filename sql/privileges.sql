@@ -1,7 +1,7 @@
 \set ECHO none
 -- The table of privileges: what each object allows to each role, asked of the catalog and tried.
 -- The expected output has every object, so that a new one, or another privilege, fails.
-\a \pset footer off
+\a \t on
 SET client_min_messages = error;
 \set SHOW_CONTEXT never
 CREATE ROLE regress_sync_probe_nobody;
@@ -184,6 +184,9 @@ max_duration = '1 day'
 reserve_percent = 0
 max_stream_write = '1TB'
 zfs_directory = '/tmp'
+pgbench_directory = '/tmp'
+pgbench_passfile = '/tmp/p'
+max_commit_wal = '10GB'
 margin = 0.1
 $$);
 SET ROLE regress_sync_probe_monitor;
@@ -200,10 +203,13 @@ GRANT EXECUTE ON FUNCTION sync_probe.probe_all, sync_probe.probe_fleet, sync_pro
     TO regress_sync_probe_prober;
 SET ROLE regress_sync_probe_prober;
 SELECT refused('SELECT FROM sync_probe.%s', $$
+probe_all(duration => '10 ms')
 probe_fleet()
 collect_fleet()
+compare('{1}')
+history()
+export_json('{1}')
 $$);
-SELECT FROM sync_probe.probe_all(duration => '10 ms');
 RESET ROLE;
 
 \echo -- EXECUTE is enough for pg_wal, and to record the run
@@ -233,9 +239,11 @@ DROP FUNCTION regress_attached();
 SET ROLE regress_sync_probe_prober;
 
 \echo -- a tablespace takes CREATE, as for anything else that writes there
-SELECT FROM sync_probe.probe('regress_sync_probe', duration => '10 ms');
-CALL sync_probe.power_test('regress_sync_probe');
-SELECT sync_probe.power_test_result(1, 'regress_sync_probe');
+SELECT refused('%s', $$
+SELECT FROM sync_probe.probe('regress_sync_probe', duration => '10 ms')
+CALL sync_probe.power_test('regress_sync_probe')
+SELECT sync_probe.power_test_result(1, 'regress_sync_probe')
+$$);
 RESET ROLE;
 GRANT CREATE ON TABLESPACE regress_sync_probe TO regress_sync_probe_prober;
 SET ROLE regress_sync_probe_prober;

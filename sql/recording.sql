@@ -1,6 +1,6 @@
 \set ECHO none
 -- What is kept of a probe, and what the views make of it.
-\a \pset footer off
+\a \t on
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SELECT count(*) AS runs_before FROM sync_probe.runs;
@@ -16,6 +16,9 @@ SELECT label, location, suite, finished_at > started_at AS took_time,
        flush_size, flush_interval,
        system_identifier = (SELECT system_identifier FROM pg_control_system()) AS cluster,
        host <> '' AS host, usable_for_advice,
+       coalesce(flush_us > 0, recommended_value IS NULL) AS flush,
+       coalesce(recommended_value <> '', verdict = 'unsafe') AS recommended,
+       (durable = 'no') = (verdict = 'unsafe') AS unsafe,
        jsonb_typeof(storage -> 'disks') AS disks,
        storage ->> 'mount_options' IS NOT DISTINCT FROM
            (SELECT mount_options FROM sync_probe.locations WHERE name = 'pg_wal') AS mount_options,
@@ -55,24 +58,8 @@ SELECT count(*) AS rows, bool_and(m.choice = 'current' AND m.verdict = r.verdict
 FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id)
 WHERE r.label = 'wal, by hand' AND m.verdict IS NOT NULL;
 
-\echo -- a run at a pace that was given is no base for advice, nor is one without rounds
-SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,
-       reason ~ 'run \d+ does not count: it has fewer than 16 samples, or was given' AS reason
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT message ~ 'it has fewer than 16 samples' AS says_why
-FROM sync_probe.findings WHERE code = 'run_passed_over' AND location = 'pg_wal';
-
-\echo -- one recommendation for each location that was probed, from its newest run
 UPDATE sync_probe.runs SET usable_for_advice = true
 WHERE label = 'wal, by hand';
-SELECT location,
-       run_id = (SELECT run_id FROM sync_probe.runs WHERE label = 'wal, by hand') AS newest,
-       current_method = current_setting('wal_sync_method') AS current,
-       coalesce(recommended_method <> '', verdict = 'unsafe') AS recommended,
-       coalesce(flush_us > 0, recommended_method IS NULL) AS flush,
-       (commands::text LIKE '%commit_delay%') IS NOT TRUE AS no_rule,
-       (durable = 'no') = (verdict = 'unsafe') AS unsafe
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 \echo -- counters were read, or a finding says why not
 SELECT count(*) AS unexplained

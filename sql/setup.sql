@@ -1,6 +1,6 @@
 \set ECHO none
 -- The extension installs into schemas of its own, and cannot be put elsewhere.
-\a \pset footer off
+\a \t on
 \set SHOW_CONTEXT never
 CREATE SCHEMA elsewhere;
 CREATE EXTENSION pg_sync_probe SCHEMA elsewhere;

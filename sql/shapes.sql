@@ -1,6 +1,6 @@
 \set ECHO none
 -- What probe() returns: always the same rows in the same order.
-\a \pset footer off
+\a \t on
 SET client_min_messages = warning;
 
 SELECT ordinal, test, method, status,

@@ -1,11 +1,11 @@
 \set ECHO none
 -- The operations of sql-bench, all of them: who may run them, and what is kept.
-\a \pset footer off
+\a \t on
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 
 \echo -- what is missing is said by the names that people know
-\set run 'CALL sync_probe.sql_bench(''{pg_default}'');'
+\set run 'SELECT refused($$CALL sync_probe.sql_bench(%s)$$, $$''{pg_default}''$$);'
 CREATE ROLE regress_sync_probe_bench;
 SET ROLE regress_sync_probe_bench; :run RESET ROLE;
 GRANT EXECUTE ON PROCEDURE sync_probe.sql_bench TO regress_sync_probe_bench;
@@ -13,22 +13,22 @@ SET ROLE regress_sync_probe_bench; :run RESET ROLE;
 GRANT pg_monitor TO regress_sync_probe_bench;
 SET ROLE regress_sync_probe_bench; :run RESET ROLE;
 GRANT EXECUTE ON PROCEDURE sync_probe.run_workload TO regress_sync_probe_bench;
-SET ROLE regress_sync_probe_bench; :run RESET ROLE;
+SET ROLE regress_sync_probe_bench; CALL sync_probe.sql_bench('{pg_default}'); RESET ROLE;
 DROP OWNED BY regress_sync_probe_bench;
 DROP ROLE regress_sync_probe_bench;
 
 \echo -- what cannot be run is refused before anything is
-CALL sync_probe.sql_bench(NULL);
-CALL sync_probe.sql_bench('{}');
-CALL sync_probe.sql_bench('{pg_default,nowhere}');
-CALL sync_probe.sql_bench('{pg_default,NULL}');
-CALL sync_probe.sql_bench('{pg_default}', NULL);
-CALL sync_probe.sql_bench('{pg_default}', 0);
-CALL sync_probe.sql_bench('{pg_default}', 1.1);
-CALL sync_probe.sql_bench('{pg_default}', 'NaN');
-BEGIN;
-CALL sync_probe.sql_bench('{pg_default}');
-ROLLBACK;
+SELECT refused('CALL sync_probe.sql_bench(%s)', $$
+NULL
+'{}'
+'{pg_default,nowhere}'
+'{pg_default,NULL}'
+'{pg_default}', NULL
+'{pg_default}', 0
+'{pg_default}', 1.1
+'{pg_default}', 'NaN'
+'{pg_default}'
+$$);
 SET client_min_messages = error;
 CREATE PUBLICATION regress_all FOR ALL TABLES;
 SET client_min_messages = warning;
@@ -75,10 +75,4 @@ SELECT array_agg(operation ORDER BY operation) =
 FROM sync_probe.workload_comparison('sql_bench')
 WHERE combination = 'pg_default' AND operation <> 'TOTALS'
   AND iterations = 1 AND tps > 0 AND seconds IS NOT NULL;
-SELECT combination, iterations, count(*) OVER () AS combinations,
-       abs(seconds - sum) < 0.05 AS adds_up
-FROM sync_probe.workload_comparison('sql_bench') AS c,
-    LATERAL (SELECT sum(seconds) FROM sync_probe.workload_comparison('sql_bench') AS o
-             WHERE o.combination = c.combination AND o.operation <> 'TOTALS') AS s
-WHERE operation = 'TOTALS';
 DELETE FROM sync_probe.workload_results;

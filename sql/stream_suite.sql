@@ -1,8 +1,7 @@
 \set ECHO none
--- The stream suite: its arguments, its limit, and what it records.
---
--- It writes as much as the storage takes in 200 ms, or up to its limit.
-\a \pset footer off
+-- What the stream suite records.  It writes as much as the storage takes in 200 ms; its limit is in
+-- test/t/006_limits.pl.
+\a \t on
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 
@@ -34,15 +33,5 @@ SELECT bool_and(num_nulls(device_bytes, device_utilization) IN (0, 2)) AS all_or
        bool_and(greatest(device_utilization, slowest_device_utilization, 0) <= 1) AS share
 FROM sync_probe.stream_seconds;
 
-\echo -- the limit: what would exceed it is not written
-SET pg_sync_probe.max_stream_write = '1MB';
-SELECT bool_and(status IN ('ok', 'stopped', 'no_direct_io')) AS statuses,
-       bool_or(status = 'stopped') AS stopped,
-       coalesce(sum(ops * pg_size_bytes(test)), 0) <= 1048576 AS within
-FROM sync_probe.probe('regress_sync_probe', 'stream', duration => '10 s', label => 'limit');
-SELECT (storage ->> 'file_bytes')::int AS file_bytes, finished_at - started_at < '10 s' AS ended_early
-FROM sync_probe.runs WHERE label = 'limit';
-SELECT sum(bytes) <= 1048576 AS within
-FROM sync_probe.stream_seconds JOIN sync_probe.runs USING (run_id) WHERE label = 'limit';
 RESET pg_sync_probe.max_stream_write;
 DELETE FROM sync_probe.runs WHERE suite = 'stream';

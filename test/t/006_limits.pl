@@ -32,11 +32,15 @@ for my $suite (sort keys %line)
 
 # --- what a stream may write
 
-my $err = messages($node, <<'SQL');
+my (undef, $within, $err) = $node->psql('postgres', <<'SQL');
 LOAD 'pg_sync_probe';
 SET pg_sync_probe.max_stream_write = '48MB';
-SELECT FROM sync_probe.probe('pg_wal', 'stream', duration => '120 s');
+SELECT sum(ops * write_size) <= 48 * 1048576
+FROM sync_probe.probe('pg_wal', 'stream', duration => '120 s');
+SELECT sum(bytes) <= 48 * 1048576, min((storage ->> 'file_bytes')::int) <= 48 * 1048576
+FROM sync_probe.stream_seconds JOIN sync_probe.runs USING (run_id)
 SQL
+is($within, "t\nt|t", 'a stream writes no more than its limit');
 like($err, qr/NOTICE:  the run ended after \d+\.\d s: .*max_stream_write \(48 MB\) is used up
 DETAIL:  .*\. At this rate, the whole duration would write \d\S* [MGT]B\.
 HINT:  A superuser can raise the limit/, 'a stream says that it has written its limit');

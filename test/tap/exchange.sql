@@ -57,6 +57,7 @@ DELETE FROM sync_probe.runs;
 SELECT matches(pg_temp.refused(d), says, coalesce(left(d, 30), 'null'))
 FROM (VALUES (NULL, '^22023 .*: it is null'), ('', '^22P02'), ('{', '^22P02'), ('7', '^22023'),
              ('[]', '^22023'), ('{}', '^22023 .*"format" is not'),
+             ('{"format": "pg_sync_probe runs", "version": 1, "runs": []}', '^imported$'),
              (repeat('[', 100000), '^54001|^22P02'),
              (repeat(' ', 67108865), '^54000 the document is larger than 64 MB')) AS v (d, says);
 

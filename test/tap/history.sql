@@ -170,7 +170,7 @@ UPDATE sync_probe.runs SET storage = '{"mount_options": {"a": 1}, "kernel": 7}',
                            server_version_num = 0, flush_interval = '0', wal_sync_method = NULL;
 SELECT lives_ok('SELECT * FROM sync_probe.history()', 'odd values');
 
--- sql/history.sql has the errors about locations
+-- sql/arguments.sql has the errors about locations
 UPDATE sync_probe.runs SET location = 'dropped' WHERE location = 'pg_default';
 SELECT is(count(*), 1::bigint, 'a tablespace that was dropped') FROM sync_probe.history('dropped');
 SELECT is(count(*), 0::bigint, 'a location without a run') FROM sync_probe.history('pg_default');

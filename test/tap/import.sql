@@ -99,5 +99,23 @@ SELECT is(pg_temp.got('Hello,' || E'\n' || replace(report, 'open_sync   ', 'o_sy
                                                        '\n( +o_sync [^\n]*)', 'g') AS m),
           'lines that are not understood are left out, and named') FROM whole;
 
+-- the first figure of a method, numbers beyond any, and a line that is too long
+SELECT is(left(pg_temp.got(E'Compare file sync methods using one 8kB write:\n' || report), 76),
+          understood, 'of one section: ' || left(report, 40))
+FROM (VALUES (E'fsync 519.180 ops/sec\nfsync 1.000 ops/sec', '1'),
+             (repeat('9', 20) || E'kB writes:\nfsync 0.000 ops/sec\nopen_sync '
+                  || repeat('9', 20) || '.000 ops/sec',
+              '1: ' || repeat('9', 20) || E'kB writes:\nopen_sync ' || repeat('9', 20)
+                  || '.000 ops/sec'),
+             (E'fsync 519.180 ops/sec\nx' || repeat(' 1.1 ops/sec', 80000),
+              '1: x' || repeat(' 1.1 ops/sec', 6))) AS v (report, understood);
+SELECT results_eq($$SELECT ordinal, test, method, status, write_size, ops_per_sec, mean_us
+                    FROM sync_probe.measurements ORDER BY run_id DESC LIMIT 3$$,
+    $$SELECT 3, 'one_write', 'fsync', 'ok', 8192, v.*
+      FROM (VALUES (519.18::float8, 1926.114::float8), (0, NULL), (519.18, 1926.114)) AS v$$,
+    'their rows');
+SET LOCAL transaction_read_only = on;
+SELECT throws_ok($$SELECT pg_temp.got(report) FROM whole$$, '25006');
+
 SELECT * FROM finish();
 ROLLBACK;
