@@ -1,6 +1,7 @@
 # However a workload ends, nothing of it stays: no pgbench, no session, no schema,
 # no directory, no lock.  What a crash or a shutdown left is dropped by the next run of the
-# role in that database, or by cleanup(), and nothing else is.
+# role in that database, or by cleanup(), and nothing else is.  Ends at random moments are those of
+# test/full/kill_anything.pl.
 
 use SyncProbeTest;
 
@@ -132,31 +133,6 @@ my $before = sql($node, $rows);
 is(sql($node, 'BEGIN; ' . pgbench_sql(SMALL_RUN) . '; ROLLBACK'), 5, 'rolled back: it ran');
 is(sql($node, $rows), $before, 'rolled back: there is no row');
 nothing_left($node, 'rolled back');
-
-# --- ended at any moment: as its processes start, later, and at its end
-
-seed_random();
-my $started = sql($node, 'SELECT pg_postmaster_start_time()');
-for my $n (1 .. 30)
-{
-	my $what = $n % 4 ? 'pg_cancel_backend' : 'pg_terminate_backend';
-	my $moment = $n > 15 ? rand(0.1) : $n % 8 ? rand(0.4) : 0.9 + rand(0.5);
-	my $session = verbose_session($node);
-	start_query($session, workload_call((qw(function procedure))[ $n % 2 ],
-		"'upsert', duration => '1 s', clients => 4, rows => 1000"));
-	sleep $moment;
-	sql($node, "SELECT $what($session->{pid})");
-	my ($out, $err) = finish_query($session);
-	my $told = $err =~ /(canceling statement|terminating connection) due to/ ? 'ended'
-	  : $out =~ /^\d/ && $err eq '' ? 'done' : $err;
-	my $left;
-	my $gone = wait_for(sub { ($left = leftovers($node)) eq '' });
-	ok($gone && $told =~ /^(ended|done)$/, "$what at random, $n of 30: $told")
-		or diag("after $moment s: $told $left");
-	eval { $session->quit };
-}
-is(sql($node, 'SELECT pg_postmaster_start_time()'), $started,
-	'ended at random: the server has not crashed');
 
 # --- seen from elsewhere, while it runs
 
