@@ -35,7 +35,7 @@ for my $suite (sort keys %line)
 my (undef, $within, $err) = $node->psql('postgres', <<'SQL');
 LOAD 'pg_sync_probe';
 SET pg_sync_probe.max_stream_write = '48MB';
-SELECT sum(ops * write_size) <= 48 * 1048576
+SELECT sum(ops * pg_size_bytes(test)) <= 48 * 1048576
 FROM sync_probe.probe('pg_wal', 'stream', duration => '120 s');
 SELECT sum(bytes) <= 48 * 1048576, min((storage ->> 'file_bytes')::int) <= 48 * 1048576
 FROM sync_probe.stream_seconds JOIN sync_probe.runs USING (run_id)

@@ -10,13 +10,13 @@ VALUES ('all', 900, 1000, true, true, true);
 
 -- What fails and a reason, after a run within these limits, with differences.  Other test cases
 -- than those of the method in use have more or less than anyone expects.
-CREATE FUNCTION pg_temp.failed(run jsonb, cases jsonb DEFAULT '{}', change text DEFAULT 'SELECT')
+CREATE FUNCTION pg_temp.failed(run text, cases text DEFAULT '', change text DEFAULT 'SELECT')
 RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM sync_probe.runs;
     INSERT INTO sync_probe.measurements
     SELECT r.*
-    FROM pg_temp.record_run(run) AS id,
+    FROM pg_temp.given(run) AS said, pg_temp.record_run(said) AS id,
          (VALUES (1, 'paced', 'fdatasync', false, 900, NULL),
                  (2, 'paced', 'fsync', false, 1, NULL),
                  (3, 'saturated', 'fsync', false, 1, 1e6),
@@ -26,10 +26,10 @@ BEGIN
          LATERAL jsonb_populate_record(NULL::sync_probe.measurements, to_jsonb(m)
              || jsonb_build_object('run_id', id, 'status', 'ok', 'ops', 500, 'durable', 'yes',
                     'choice', CASE m.method
-                        WHEN coalesce(run ->> 'wal_sync_method', 'fdatasync') THEN 'current'
-                        WHEN run ->> 'recommended_value' THEN 'recommended' END,
-                    'verdict', CASE m.ordinal WHEN 1 THEN run ->> 'verdict' END)
-             || coalesce(cases -> m.ordinal::text, '{}')) AS r;
+                        WHEN coalesce(said ->> 'wal_sync_method', 'fdatasync') THEN 'current'
+                        WHEN said ->> 'recommended_value' THEN 'recommended' END,
+                    'verdict', CASE m.ordinal WHEN 1 THEN said ->> 'verdict' END)
+             || coalesce(pg_temp.given(cases) -> m.ordinal::text, '{}')) AS r;
     EXECUTE change;
     RETURN (SELECT coalesce(string_agg(e.expectation || '=' || coalesce(e.value, '-'), ' ')
                             || ' because ' || regexp_replace(min(e.reason), 'run \d+', 'run N'),
@@ -38,7 +38,7 @@ BEGIN
 END
 $$;
 
-SELECT pg_temp.failed('{}');
+SELECT pg_temp.failed('');
 SELECT results_eq(
     $$SELECT expectation, ok, value, expected, regexp_replace(reason, 'run \d+', 'run N')
       FROM sync_probe.expect('all')$$,
@@ -55,35 +55,32 @@ FROM sync_probe.expect('etcd');
 
 SELECT is(left(f, length(expected)), expected, expected)
 FROM (VALUES
-('{}'::jsonb, '{"1": {"p99_us": 900.1}}'::jsonb, 'SELECT', 'flush_p99_us=900.1 because run N: 500'),
-('{}', '{"5": {"ops_per_sec": 999.9}}', 'SELECT', 'commits_per_sec=999.9 because run N: one'),
-('{}', '{"1": {"ops": 298, "p99_us": null}}', 'SELECT', 'flush_p99_us=- because run N has 298 of'),
-('{}', '{"1": {"ops": null, "p99_us": null, "detail": "could not open file"}}', 'SELECT',
+('', '1: p99_us=900.1', 'SELECT', 'flush_p99_us=900.1 because run N: 500'),
+('', '5: ops_per_sec=999.9', 'SELECT', 'commits_per_sec=999.9 because run N: one'),
+('', '1: ops=298, p99_us=null', 'SELECT', 'flush_p99_us=- because run N has 298 of'),
+('', '1: ops=null, p99_us=null, detail=could not open file', 'SELECT',
  'flush_p99_us=- because run N did not measure fdatasync: could not open file'),
-('{}', '{"5": {"ops_per_sec": null, "detail": "left out"}}', 'SELECT',
+('', '5: ops_per_sec=null, detail=left out', 'SELECT',
  'commits_per_sec=- because run N did not measure fdatasync: left out'),
-('{"durable": "no_cache"}', '{}', 'SELECT', 'none'),
-('{"durable": "unknown"}', '{}', 'SELECT', 'durable=unknown because run N, with fdatasync'),
-('{"durable": "no"}', '{}', 'SELECT', 'durable=no because run N, with fdatasync'),
-('{"verdict": "unsafe"}', '{}', 'SELECT', 'recommended=unsafe because no other'),
-('{"verdict": "undecided", "max_regret": 0.05}', '{}', 'SELECT', 'none'),
-('{"verdict": "undecided", "max_regret": 0.051}', '{}', 'SELECT', 'recommended=undecided because'),
-('{"verdict": "undecided", "max_regret": null}', '{}', 'SELECT', 'recommended=undecided because'),
-('{"verdict": "switch", "recommended_value": "fsync", "max_regret": 0.01, "reason": "why"}', '{}',
- 'SELECT', 'recommended=switch because why'),
+('durable=no_cache', '', 'SELECT', 'none'),
+('durable=unknown', '', 'SELECT', 'durable=unknown because run N, with fdatasync'),
+('durable=no', '', 'SELECT', 'durable=no because run N, with fdatasync'),
+('verdict=unsafe', '', 'SELECT', 'recommended=unsafe because no other'),
+('verdict=undecided, max_regret=0.05', '', 'SELECT', 'none'),
+('verdict=undecided, max_regret=0.051', '', 'SELECT', 'recommended=undecided because'),
+('verdict=undecided, max_regret=null', '', 'SELECT', 'recommended=undecided because'),
+('verdict=switch, recommended_value=fsync, max_regret=0.01, reason=why', '', 'SELECT',
+ 'recommended=switch because why'),
 -- advice that was followed: the figures are those of the method in use now
-('{"verdict": "switch", "wal_sync_method": "fsync", "recommended_value": "fdatasync"}', '{}',
- 'SELECT', 'none'),
-('{}', '{}', 'UPDATE examined SET filesystem = ''xfs''',
- 'flush_p99_us=- commits_per_sec=- durable=unknown recommended=outdated because run N is outdated:'
- ' file system was ext4, is xfs; execute SELECT FROM sync_probe.probe(''pg_wal'', '),
-('{"usable_for_advice": false}', '{}', 'SELECT',
- 'flush_p99_us=- commits_per_sec=- durable=unknown recommended=not probed because run N does not'
- ' count; '),
-('{}', '{}', 'DELETE FROM sync_probe.runs',
+('verdict=switch, wal_sync_method=fsync, recommended_value=fdatasync', '', 'SELECT', 'none'),
+('', '', 'UPDATE examined SET filesystem = ''xfs''', 'flush_p99_us=- commits_per_sec=- '
+ 'durable=unknown recommended=outdated because run N is outdated: file system was ext4, is xfs; '
+ 'execute SELECT FROM sync_probe.probe(''pg_wal'', '),
+('usable_for_advice=false', '', 'SELECT', 'flush_p99_us=- commits_per_sec=- durable=unknown '
+ 'recommended=not probed because run N does not count; '),
+('', '', 'DELETE FROM sync_probe.runs',
  'flush_p99_us=- commits_per_sec=- durable=unknown recommended=not probed because never probed; '),
-('{}', '{}', 'UPDATE examined SET mount_options = ''ro''',
- 'no_errors=read_only_filesystem because ')
+('', '', 'UPDATE examined SET mount_options = ''ro''', 'no_errors=read_only_filesystem because ')
     ) AS v (run, cases, change, expected), pg_temp.failed(run, cases, change) AS f;
 
 -- a finding of the first location on a file system is one of the others
@@ -102,13 +99,13 @@ EXCEPTION WHEN data_exception THEN
     GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL;
 END
 $$;
-SELECT isnt(pg_temp.failed('{"durable": "unknown"}', '{"1": {"p99_us": 901}}'), 'none', 'two fail');
+SELECT isnt(pg_temp.failed('durable=unknown', '1: p99_us=901'), 'none', 'two fail');
 SELECT is(concat_ws(E'\n', message, regexp_replace(detail, 'run \d+', 'run N', 'g')),
           E'2 of 5 expectations of profile "all" failed at location "pg_wal"\n'
           'flush_p99_us: 901, expected: at most 900 (run N: 500 paced flushes with fdatasync)\n'
           'durable: unknown, expected: yes (run N, with fdatasync)', 'an error names what failed')
 FROM pg_temp.raised();
-SELECT is(pg_temp.failed('{}'), 'none', 'none fails');
+SELECT is(pg_temp.failed(''), 'none', 'none fails');
 SELECT is((SELECT count(*) FROM sync_probe.expect('all', raise => true)), 5::bigint, 'no error');
 
 -- a slot's method is not the server's

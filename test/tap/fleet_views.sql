@@ -6,13 +6,13 @@ SET LOCAL TimeZone = 'UTC';
 
 -- An imported run of a node with that host, with an NVMe disk, unless differences say otherwise.
 -- The interval of its median is from us - 1 to us + 1.
-CREATE FUNCTION pg_temp.node(host text, us float8, differences jsonb DEFAULT '{}') RETURNS bigint
+CREATE FUNCTION pg_temp.node(host text, us float8, differences text DEFAULT '') RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
+    given jsonb := pg_temp.given(differences);
     id bigint := pg_temp.record_run(jsonb_build_object('host', host, 'imported_at', now(),
-        'storage', '{"disks": [{"name": "nvme0n1", "virtual": false}]}'::jsonb) || differences,
-        false);
-    method text := coalesce(differences ->> 'wal_sync_method', 'fdatasync');
+        'storage', '{"disks": [{"name": "nvme0n1", "virtual": false}]}'::jsonb) || given, false);
+    method text := coalesce(given ->> 'wal_sync_method', 'fdatasync');
 BEGIN
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, direct_io, status,
                                          p50_us, mean_us, ops_per_sec)
@@ -41,11 +41,11 @@ SELECT results_eq('SELECT odd, host, kind, p50_us, ratio, reason FROM sync_probe
               'fewer than three nodes to compare have this kind of device')$$, 'one node');
 SELECT is(pg_temp.section(sync_probe.report_html()), NULL, 'which is no section of a report');
 
-SELECT pg_temp.node('db2', 900, '{"finished_at": "2026-05-01"}') AS older,
-       pg_temp.node('db2', 500, '{"finished_at": "2026-05-03"}') AS newer,
-       pg_temp.node('db2', 700, '{"finished_at": "2026-05-02"}') AS collected_late,
-       pg_temp.node('db2', 900, '{"location": "t"}'),
-       pg_temp.node('db2', 900, '{"suite": "stream"}') \gset
+SELECT pg_temp.node('db2', 900, 'finished_at=2026-05-01') AS older,
+       pg_temp.node('db2', 500, 'finished_at=2026-05-03') AS newer,
+       pg_temp.node('db2', 700, 'finished_at=2026-05-02') AS collected_late,
+       pg_temp.node('db2', 900, 'location=t'),
+       pg_temp.node('db2', 900, 'suite=stream') \gset
 SELECT results_eq($$SELECT odd, ratio, run_id FROM sync_probe.fleet_compare WHERE host = 'db2'$$,
     format('VALUES (false, NULL::float8, %s::bigint)', :newer),
     'two nodes: nobody knows which is odd; the newest run of each');
@@ -70,14 +70,13 @@ SELECT results_eq('SELECT location, finished_at::date, method, p50_us, ratio
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.node(host, us) FROM (VALUES ('db1', 100), ('db2', 101), ('db3', 99), ('db4', 106),
                                            ('db5', 108), ('db6', 90)) AS v (host, us);
-SELECT pg_temp.node('lying', 30, '{"durable": "no"}');
-SELECT pg_temp.node('slow', 410, '{"filesystem": "xfs", "directory": "/x",
-                                   "wal_sync_method": "fsync"}') AS slow \gset
+SELECT pg_temp.node('lying', 30, 'durable=no');
+SELECT pg_temp.node('slow', 410, 'filesystem=xfs, directory=/x, wal_sync_method=fsync')
+    AS slow \gset
 -- other kinds, and another cluster on the machine of one of them
-SELECT pg_temp.node('turning', 9000, '{"storage": {"disks": [{"name": "sda",
-                                                              "rotational": true}]}}'),
-       pg_temp.node('turning', 1, '{"storage": {"disks": []}, "system_identifier": 7,
-                                    "durable": "no", "filesystem": "tmpfs"}');
+SELECT pg_temp.node('turning', 9000, 'storage: disks=[{"name": "sda", "rotational": true}]'),
+       pg_temp.node('turning', 1,
+                    'system_identifier=7, durable=no, filesystem=tmpfs; storage: disks=[]');
 SELECT results_eq('SELECT odd, host, ratio, ratio_low, ratio_high FROM sync_probe.fleet_compare',
     $$VALUES (true, 'lying', 0.297::float8, 0.284::float8, 0.31::float8),
              (true, 'turning', NULL, NULL, NULL), (true, 'slow', 4.059, 4.01, 4.11),
@@ -102,7 +101,7 @@ SELECT results_eq(
               'db6 1.12 (1.10 to 1.15); db5 0.94 (0.92 to 0.95); db4 0.95 (0.93 to 0.97); '
               'db3 1.02 (1.00 to 1.04); db1 1.01 (0.99 to 1.03); db2 1.00')$$,
     'in a report what does not reach the device is not compared');
-SELECT pg_temp.node('slow', 1, '{"finished_at": "infinity"}') AS unmeasured \gset
+SELECT pg_temp.node('slow', 1, 'finished_at=infinity') AS unmeasured \gset
 DELETE FROM sync_probe.measurements WHERE run_id = :unmeasured;
 SELECT results_eq($$SELECT odd, ratio, reason FROM sync_probe.fleet_compare WHERE host = 'slow'$$,
     $$VALUES (false, NULL::float8, 'its newest run did not measure fdatasync')$$,

@@ -109,8 +109,9 @@ FROM (VALUES (E'fsync 519.180 ops/sec\nfsync 1.000 ops/sec', '1'),
                   || '.000 ops/sec'),
              (E'fsync 519.180 ops/sec\nx' || repeat(' 1.1 ops/sec', 80000),
               '1: x' || repeat(' 1.1 ops/sec', 6))) AS v (report, understood);
-SELECT results_eq($$SELECT ordinal, test, method, status, write_size, ops_per_sec, mean_us
-                    FROM sync_probe.measurements ORDER BY run_id DESC LIMIT 3$$,
+SELECT results_eq($$SELECT ordinal, test, method, status, flush_size, ops_per_sec, mean_us
+                    FROM sync_probe.measurements JOIN sync_probe.runs USING (run_id)
+                    ORDER BY run_id DESC LIMIT 3$$,
     $$SELECT 3, 'one_write', 'fsync', 'ok', 8192, v.*
       FROM (VALUES (519.18::float8, 1926.114::float8), (0, NULL), (519.18, 1926.114)) AS v$$,
     'their rows');

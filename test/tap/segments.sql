@@ -10,13 +10,13 @@ UPDATE examined SET filesystem = 'ext4', mount_options = 'rw';
 -- A run with the speeds of recycle, zero_fill and sparse, and, after a comma, of those that are
 -- created; 1 is that of the current kind.  "width" is half of each interval.  "said" is the verdict
 -- on all kinds, and on those that are created, each with the kind to switch to.
-CREATE FUNCTION pg_temp.measured(run jsonb, speeds text, width float8,
+CREATE FUNCTION pg_temp.measured(given text, speeds text, width float8,
                                  said text DEFAULT 'switch sparse, switch sparse')
 RETURNS bigint LANGUAGE sql AS $$
     WITH run AS (
-        SELECT pg_temp.record_run('{"suite": "segments",
-            "storage": {"mount_options": "rw"}}' || (run - 'stays'),
-            NOT run ? 'stays') AS id),
+        SELECT pg_temp.record_run('{"suite": "segments", "storage": {"mount_options": "rw"}}'
+                                  || (d - 'stays'), NOT d ? 'stays') AS id
+        FROM pg_temp.given(given) AS d),
     rows AS (
         INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, verdict,
             status, p50_us, max_us, relative_speed, relative_speed_low, relative_speed_high, ops)
@@ -39,52 +39,48 @@ $$;
 CREATE TEMP TABLE scenario (
     id serial, name text,
     now text,                       -- wal_recycle and wal_init_zero
-    run jsonb, speeds text, width float8,
+    run text, speeds text, width float8,
     said text,                      -- what the run says of both, see above
     advice text,                    -- verdict and value for either setting
     rule text);                     -- how the message of the rule begins, if one is left
 INSERT INTO scenario (name, now, run, speeds, width, said, advice, rule) VALUES
-('present settings are right', 'on on', '{}', '1 0.8 0.5, 1 0.5', 0.01, 'keep, keep',
+('present settings are right', 'on on', '', '1 0.8 0.5, 1 0.5', 0.01, 'keep, keep',
  'keep on, keep on', NULL),
-('no old segments, and none with zeros', 'on on', '{}', '1 1.2 1.5, 1 1.3', 0.01,
+('no old segments, and none with zeros', 'on on', '', '1 1.2 1.5, 1 1.3', 0.01,
  'switch sparse, switch sparse', 'switch off, switch off', NULL),
-('old segments, and none with zeros', 'on on', '{}', '1 0.5 0.8, 1 1.6', 0.01,
- 'keep, switch sparse', 'keep on, switch off', NULL),
-('new segments with zeros instead of old ones', 'on off', '{}', '1 1.4 0.7, 2 1', 0.01,
+('old segments, and none with zeros', 'on on', '', '1 0.5 0.8, 1 1.6', 0.01, 'keep, switch sparse',
+ 'keep on, switch off', NULL),
+('new segments with zeros instead of old ones', 'on off', '', '1 1.4 0.7, 2 1', 0.01,
  'switch zero_fill, switch zero_fill', 'switch off, switch on', NULL),
-('old segments again', 'off off', '{}', '1.4 1.2 1, 1.2 1', 0.01,
- 'switch recycle, switch zero_fill', 'switch on, switch on', NULL),
-('zeros, and no old segments', 'off off', '{}', '0.7 1.2 1, 1.2 1', 0.01,
+('old segments again', 'off off', '', '1.4 1.2 1, 1.2 1', 0.01, 'switch recycle, switch zero_fill',
+ 'switch on, switch on', NULL),
+('zeros, and no old segments', 'off off', '', '0.7 1.2 1, 1.2 1', 0.01,
  'switch zero_fill, switch zero_fill', 'keep off, switch on', NULL),
-('no difference', 'on on', '{}', '1 0.99 1.01, 1 1.01', 0.01, 'keep, keep',
- 'keep on, keep on', NULL),
-('no difference on a copy-on-write file system', 'on on', '{"filesystem": "btrfs"}',
- '1 0.99 1.01, 1 1.01', 0.01, 'keep, keep', 'keep on, keep on', NULL),
-('undecided on a copy-on-write file system', 'on on', '{"filesystem": "btrfs"}',
- '1 0.99 1.01, 1 1.01', 0.2, 'undecided, undecided', 'undecided on, undecided on',
- 'pg_wal is on btrfs'),
-('undecided elsewhere', 'on on', '{}', '1 0.99 1.01, 1 1.01', 0.2, 'undecided, undecided',
+('no difference', 'on on', '', '1 0.99 1.01, 1 1.01', 0.01, 'keep, keep', 'keep on, keep on', NULL),
+('no difference on a copy-on-write file system', 'on on', 'filesystem=btrfs', '1 0.99 1.01, 1 1.01',
+ 0.01, 'keep, keep', 'keep on, keep on', NULL),
+('undecided on a copy-on-write file system', 'on on', 'filesystem=btrfs', '1 0.99 1.01, 1 1.01',
+ 0.2, 'undecided, undecided', 'undecided on, undecided on', 'pg_wal is on btrfs'),
+('undecided elsewhere', 'on on', '', '1 0.99 1.01, 1 1.01', 0.2, 'undecided, undecided',
  'undecided on, undecided on', NULL),
-('one of both is decided', 'on on', '{"filesystem": "btrfs"}', '1 1.03 0.8, 1 0.8', 0.04,
+('one of both is decided', 'on on', 'filesystem=btrfs', '1 1.03 0.8, 1 0.8', 0.04,
  'undecided, keep', 'undecided on, keep on',
  'pg_wal is on btrfs, a copy-on-write file system: recycling WAL files may'),
-('advice that was followed', 'off off', '{"filesystem": "btrfs"}', '1 1.2 1.5, 1 1.3', 0.01,
+('advice that was followed', 'off off', 'filesystem=btrfs', '1 1.2 1.5, 1 1.3', 0.01,
  'switch sparse, switch sparse', 'keep off, keep off', NULL),
-('advice that was followed in part', 'on off', '{"filesystem": "btrfs"}', '1 1.2 1.5, 1 1.3', 0.01,
+('advice that was followed in part', 'on off', 'filesystem=btrfs', '1 1.2 1.5, 1 1.3', 0.01,
  'switch sparse, switch sparse', 'switch off, keep off', NULL),
-('other settings than then', 'off on', '{"filesystem": "btrfs"}', '1 0.8 0.5, 1 0.5', 0.01,
- 'keep, keep', NULL, 'pg_wal is on btrfs, a copy-on-write file system: zero-filling WAL files may'),
-('nothing was measured', 'on on', '{}', '', 0, '', NULL, NULL),
-('no verdict is known', 'on on', '{}', '1 1.2 1.5, 1 1.3', 0.01, '', NULL, NULL);
+('other settings than then', 'off on', 'filesystem=btrfs', '1 0.8 0.5, 1 0.5', 0.01, 'keep, keep',
+ NULL, 'pg_wal is on btrfs, a copy-on-write file system: zero-filling WAL files may'),
+('nothing was measured', 'on on', '', '', 0, '', NULL, NULL),
+('no verdict is known', 'on on', '', '1 1.2 1.5, 1 1.3', 0.01, '', NULL, NULL);
 
 -- A run that would recommend other settings, if it counted.
 INSERT INTO scenario (name, now, run, speeds, width, said)
-SELECT run::text, 'on on', run, '1 1.2 1.5, 1 1.3', 0.01, 'switch sparse, switch sparse'
-FROM unnest(ARRAY['{"device": "sdz", "filesystem": "ext4", "stays": true}',
-                  '{"directory": "/other", "stays": true}', '{"filesystem": "xfs", "stays": true}',
-                  '{"host": "elsewhere"}', '{"imported_at": "2026-01-01"}',
-                  '{"usable_for_advice": false}', '{"wal_sync_method": "open_sync"}',
-                  '{"suite": "wal"}']::jsonb[]) AS run;
+SELECT run, 'on on', run, '1 1.2 1.5, 1 1.3', 0.01, 'switch sparse, switch sparse'
+FROM unnest(ARRAY['device=sdz, filesystem=ext4, stays=true', 'directory=/other, stays=true',
+                  'filesystem=xfs, stays=true', 'host=elsewhere', 'imported_at=2026-01-01',
+                  'usable_for_advice=false', 'wal_sync_method=open_sync', 'suite=wal']) AS run;
 
 -- what the stage's runs have, and what a place has before a run
 CREATE FUNCTION pg_temp.set_stage() RETURNS void LANGUAGE sql AS $$
@@ -142,7 +138,7 @@ SELECT set_eq($$SELECT severity, regexp_replace(message, 'run \d+', 'run N'), co
 
 -- ratios are times of the other value by those of the present one
 SELECT pg_temp.set_stage();
-SELECT pg_temp.measured('{}', '1 1.2 1.25, 1 1.25', 0.05) AS run_id \gset
+SELECT pg_temp.measured('', '1 1.2 1.25, 1 1.25', 0.05) AS run_id \gset
 SELECT results_eq(
     $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands
       FROM segment_advice$$,
@@ -169,7 +165,7 @@ SELECT is((SELECT DISTINCT reason FROM segment_advice),
 
 -- not settled, beside medians that are a third apart: the reason says why
 SELECT pg_temp.set_stage();
-SELECT pg_temp.measured('{}', '1 1.02 1.02, 1 1.02', 0.3, 'undecided, undecided')
+SELECT pg_temp.measured('', '1 1.02 1.02, 1 1.02', 0.3, 'undecided, undecided')
     AS run_id \gset
 UPDATE sync_probe.measurements SET p50_us = 300000
 WHERE test = 'segment' AND method = 'recycle';
@@ -186,8 +182,8 @@ SELECT results_eq(
 
 -- a tablespace: what would hold if the WAL were there
 SELECT pg_temp.set_stage();
-SELECT pg_temp.measured('{}', '1 1.2 1.5, 1 1.3', 0.01) AS run_id \gset
-SELECT pg_temp.measured('{"location": "pg_default"}', '1 1.2 1.5, 1 1.3', 0.01) AS run_id \gset
+SELECT pg_temp.measured('', '1 1.2 1.5, 1 1.3', 0.01) AS run_id \gset
+SELECT pg_temp.measured('location=pg_default', '1 1.2 1.5, 1 1.3', 0.01) AS run_id \gset
 SELECT results_eq(
     $$SELECT verdict, commands, starts_with(reason, 'if the WAL were here: a segment')
       FROM segment_advice WHERE location = 'pg_default'$$,
@@ -199,11 +195,11 @@ SELECT set_eq($$SELECT DISTINCT location, severity FROM sync_probe.findings
 
 -- the newest run that counts
 SELECT pg_temp.set_stage();
-SELECT pg_temp.measured('{}', '1 1.2 1.5, 1 1.3', 0.01) AS first_id \gset
-SELECT pg_temp.measured('{"usable_for_advice": false}', '1 - 0.5, 1 0.5', 0.01) AS run_id \gset
+SELECT pg_temp.measured('', '1 1.2 1.5, 1 1.3', 0.01) AS first_id \gset
+SELECT pg_temp.measured('usable_for_advice=false', '1 - 0.5, 1 0.5', 0.01) AS run_id \gset
 SELECT is((SELECT DISTINCT run_id FROM segment_advice), :first_id::bigint,
           'a newer run that does not count');
-SELECT pg_temp.measured('{}', '1 0.8 0.5, 1 0.5', 0.01, 'keep, keep') AS run_id \gset
+SELECT pg_temp.measured('', '1 0.8 0.5, 1 0.5', 0.01, 'keep, keep') AS run_id \gset
 SELECT is((SELECT DISTINCT run_id FROM segment_advice), :run_id::bigint,
           'a newer run that counts');
 SELECT is_empty($$SELECT FROM sync_probe.findings

@@ -32,13 +32,13 @@ BEGIN
     FOR section, m IN
         SELECT s, regexp_match(p, '^(\w+)=(.*)$')
         FROM regexp_split_to_table(differences, '; ') AS s,
-             regexp_split_to_table(regexp_replace(s, '^[a-z._]+: ', ''), ', (?=\w+=)') AS p
+             regexp_split_to_table(regexp_replace(s, '^[a-z0-9._]+: ', ''), ', (?=\w+=)') AS p
         WHERE p <> '' LOOP
         member := jsonb_build_object(m[1], CASE
             WHEN m[2] ~ '^([\[{].*|-?[0-9.]+|true|false|null)$' THEN m[2]::jsonb
             ELSE to_jsonb(m[2]) END);
         FOR around IN SELECT s
-                     FROM regexp_split_to_table(substring(section FROM '^([a-z._]+): '), '[.]')
+                     FROM regexp_split_to_table(substring(section FROM '^([a-z0-9._]+): '), '[.]')
                          WITH ORDINALITY AS u (s, n) ORDER BY n DESC LOOP
             member := jsonb_build_object(around, member);
         END LOOP;
