@@ -216,36 +216,34 @@ SELECT collect_tap(
     doesnt_match(html, 'NaN|Infinity', 'are not shown')) FROM page;
 
 -- ---------------------------------------------------------------- other verdicts
-CREATE FUNCTION pg_temp.page_of(run jsonb, measured jsonb) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.page_of(run text, measured text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM sync_probe.runs;
-    PERFORM pg_temp.measure(pg_temp.record_run(run), measured);
+    PERFORM pg_temp.measure(pg_temp.record_run(pg_temp.given('storage: fua=false; ' || run)),
+                            pg_temp.given(measured));
     RETURN sync_probe.report_html();
 END
 $$;
 CREATE TEMP TABLE other_page AS
-SELECT v.name, v.title, v.lead,
-       pg_temp.page_of('{"storage": {"write_cache": "write back", "fua": false}}' || run,
-                       measured) AS html
+SELECT v.name, v.title, v.lead, pg_temp.page_of(run, measured) AS html
 FROM (VALUES
     ('keep', 'Keep wal_sync_method = fdatasync',
      'With fdatasync, a flush takes at most 3&nbsp;% longer than with any other method.',
-     '{"max_regret": 0.021}'::jsonb,
-     '{"relative_speed": 1, "relative_speed_low": 0.99, "relative_speed_high": 1.01}'::jsonb),
+     'max_regret=0.021', 'relative_speed=1, relative_speed_low=0.99, relative_speed_high=1.01'),
     ('keep', 'Keep wal_sync_method = fdatasync', 'a flush takes less than 1&nbsp;% longer than',
-     '{"max_regret": 0.004}', '{}'),
-    ('keep', 'Keep wal_sync_method = fdatasync', 'a flush takes no longer than',
-     '{"max_regret": 0}', '{}'),
+     'max_regret=0.004', ''),
+    ('keep', 'Keep wal_sync_method = fdatasync', 'a flush takes no longer than', 'max_regret=0',
+     ''),
     ('keep', 'Keep wal_sync_method = fdatasync', 'On pg_wal: nothing else was measured',
-     '{"max_regret": null, "reason": "nothing else was measured"}', '{}'),
+     'max_regret=null, reason=nothing else was measured', ''),
     ('undecided', 'Not settled: fdatasync stays for now',
      'With fdatasync, a flush takes at most 30&nbsp;% longer than',
-     '{"verdict": "undecided", "max_regret": 0.3}',
-     '{"relative_speed": 1.02, "relative_speed_low": 0.8, "relative_speed_high": 1.3}'),
+     'verdict=undecided, max_regret=0.3',
+     'relative_speed=1.02, relative_speed_low=0.8, relative_speed_high=1.3'),
     ('unsafe', 'Commits on pg_wal are not safe', 'On pg_wal: syncs with fdatasync',
-     '{"verdict": "unsafe", "durable": "no", "recommended_value": null,
-       "reason": "syncs with fdatasync do not reach the device"}',
-     '{"flushes_per_op": 0, "durable": "no"}')) AS v (name, title, lead, run, measured);
+     'verdict=unsafe, durable=no, recommended_value=null, '
+     'reason=syncs with fdatasync do not reach the device',
+     'flushes_per_op=0, durable=no')) AS v (name, title, lead, run, measured);
 SELECT matches(html, pattern, name || ': ' || pattern)
 FROM other_page, LATERAL (VALUES (format('<h1>%s</h1>', title)), ('<p class=lead>[^\n]*' || lead),
                               (format('id=verdict-1 .*<b class="tag \w+">%s</b>', name)))

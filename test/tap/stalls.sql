@@ -27,15 +27,16 @@ WITH changed AS (
     RETURNING jsonb_populate_record(stream_seconds, changes) AS r)
 INSERT INTO sync_probe.stream_seconds SELECT (c.r).* FROM changed AS c
 $$;
-CREATE FUNCTION pg_temp.stalls(n integer, changes jsonb) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.stalls(n integer, changes text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     before sync_probe.stream_seconds := (SELECT s FROM sync_probe.stream_seconds AS s
                                          WHERE s.run_id = 1 AND s.second = n);
     stalls text;
 BEGIN
-    PERFORM pg_temp.let_second(n, changes);
-    SELECT string_agg(concat_ws(' ', s.kind, s.stalled_ms, s.test, s.second, s.began_at::time), ', ')
-    INTO stalls FROM sync_probe_internal.stalls(1) AS s;
+    PERFORM pg_temp.let_second(n, pg_temp.given(changes));
+    stalls := (SELECT string_agg(concat_ws(' ', s.kind, s.stalled_ms, s.test, s.second,
+                                           s.began_at::time), ', ')
+               FROM sync_probe_internal.stalls(1) AS s);
     PERFORM pg_temp.let_second(n, to_jsonb(before));
     RETURN stalls;
 END
@@ -43,49 +44,49 @@ $$;
 SET LOCAL timezone = 'UTC';
 SELECT is(pg_temp.stalls(n, changes), says, name)
 FROM (VALUES
-    ('a steady stream', 2, '{}'::jsonb, NULL),
-    ('a flush of 100 ms', 2, '{"slowest_us": 100000}', NULL),
-    ('a flush of more', 2, '{"slowest_us": 100001}', 'flush 100 8 kB 2 12:00:02'),
-    ('a flush of ten times the median', 3, '{"slowest_us": 200000}', NULL),
-    ('a flush of more than that', 3, '{"slowest_us": 200001}', 'flush 200 1 MB 3 12:00:03'),
-    ('a tenth of the median rate', 4, '{"bytes": 4194304}', NULL),
+    ('a steady stream', 2, '', NULL),
+    ('a flush of 100 ms', 2, 'slowest_us=100000', NULL),
+    ('a flush of more', 2, 'slowest_us=100001', 'flush 100 8 kB 2 12:00:02'),
+    ('a flush of ten times the median', 3, 'slowest_us=200000', NULL),
+    ('a flush of more than that', 3, 'slowest_us=200001', 'flush 200 1 MB 3 12:00:03'),
+    ('a tenth of the median rate', 4, 'bytes=4194304', NULL),
     ('less of it: the whole second', 4,
-     '{"bytes": 4194304, "slowest_us": 99000, "length_ms": 1050}', 'second 1050 8 kB 4 12:00:04'),
+     'bytes=4194304, slowest_us=99000, length_ms=1050', 'second 1050 8 kB 4 12:00:04'),
     ('a slow flush that makes a slow second is one stall', 4,
-     '{"bytes": 4194304, "slowest_us": 900000, "length_ms": 1050}', 'flush 900 8 kB 4 12:00:04'),
-    ('a second that was cut short has no rate', 4, '{"bytes": 8192, "length_ms": 499}', NULL),
-    ('nor has one of no length', 4, '{"bytes": 8192, "length_ms": 0}', NULL)
+     'bytes=4194304, slowest_us=900000, length_ms=1050', 'flush 900 8 kB 4 12:00:04'),
+    ('a second that was cut short has no rate', 4, 'bytes=8192, length_ms=499', NULL),
+    ('nor has one of no length', 4, 'bytes=8192, length_ms=0', NULL)
 ) AS v (name, n, changes, says);
 
 -- what the device did: around a flush, and in its second, where it usually writes 80 MB
-CREATE FUNCTION pg_temp.meanwhile(n integer, changes jsonb) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.meanwhile(n integer, changes text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_temp.let_second(n, changes);
+    PERFORM pg_temp.let_second(n, pg_temp.given(changes));
     RETURN (SELECT s.meanwhile FROM sync_probe_internal.stalls(1) AS s WHERE s.second = n);
 END
 $$;
 SELECT is(pg_temp.meanwhile(n, changes), says, name)
 FROM (VALUES
-    ('no counters around the flush', 6, '{"slowest_us": 900000}'::jsonb,
+    ('no counters around the flush', 6, 'slowest_us=900000',
      'unknown: the counters of the device were not read'),
-    ('a device that stalls', 6, '{"slowest_device_utilization": 0.998}',
+    ('a device that stalls', 6, 'slowest_device_utilization=0.998',
      'the device was busy 100 % of the time: it was slow itself'),
-    ('a quarter and 8 MB more than usual are not much', 6, '{"device_bytes": 113246208}',
+    ('a quarter and 8 MB more than usual are not much', 6, 'device_bytes=113246208',
      'the device was busy 100 % of the time: it was slow itself'),
-    ('but more are: a checkpoint, perhaps', 6, '{"device_bytes": 113246209}',
+    ('but more are: a checkpoint, perhaps', 6, 'device_bytes=113246209',
      'the device was busy 100 % of the time, and others wrote 28 MB'),
     ('an idle device is no cause, whatever was written', 6,
-     '{"slowest_device_utilization": 0.249}', 'the device was idle 75 % of the time: something'
+     'slowest_device_utilization=0.249', 'the device was idle 75 % of the time: something'
      ' above it waited (file system, processor, a limit on I/O)'),
-    ('a quarter is enough', 6, '{"slowest_device_utilization": 0.25}',
+    ('a quarter is enough', 6, 'slowest_device_utilization=0.25',
      'the device was busy 25 % of the time, and others wrote 28 MB'),
-    ('no stall any more', 6, '{"slowest_us": 900}', NULL),
+    ('no stall any more', 6, 'slowest_us=900', NULL),
     -- and in a second
-    ('a slow second', 8, '{"bytes": 1048576, "device_bytes": 2097152, "device_utilization": 1}',
+    ('a slow second', 8, 'bytes=1048576, device_bytes=2097152, device_utilization=1',
      'the device was busy 100 % of the time: it was slow itself'),
     ('what the case usually makes the device write is subtracted', 8,
-     '{"device_bytes": 106954752}', 'the device was busy 100 % of the time, and others wrote 100 MB'),
-    ('without counters', 8, '{"device_bytes": null}',
+     'device_bytes=106954752', 'the device was busy 100 % of the time, and others wrote 100 MB'),
+    ('without counters', 8, 'device_bytes=null',
      'unknown: the counters of the device were not read')) AS v (name, n, changes, says);
 
 -- a case without a median, and one without any bytes, compare with nothing
@@ -95,50 +96,43 @@ SELECT results_eq('SELECT second, kind FROM sync_probe_internal.stalls(2)',
                   $$VALUES (1, 'flush')$$, 'figures that are missing');
 INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, length_ms, bytes, slowest_us)
 SELECT 2, 1, n, 1000, 8192, 900 FROM generate_series(2, 40) AS n;
-SELECT matches(pg_temp.stalls(4, '{"bytes": 1048576}'), 'second 1000 8 kB 4 ',
+SELECT matches(pg_temp.stalls(4, 'bytes=1048576'), 'second 1000 8 kB 4 ',
                'what is usual is so in the same run');
 DELETE FROM sync_probe.runs;
 
 -- ------------------------------------------------------------------ the finding
 
--- A run of 40 s, with a second of its only case as given.
-CREATE FUNCTION pg_temp.record_stream(changes jsonb, of_run jsonb DEFAULT '{}')
-RETURNS bigint LANGUAGE plpgsql AS $$
+-- What is found after a run of 40 s, of whose only case the first "seconds" are as given.
+CREATE FUNCTION pg_temp.found(changes text, of_run text DEFAULT '') RETURNS text
+LANGUAGE plpgsql AS $$
 DECLARE
+    run jsonb := pg_temp.given(of_run);
+    change jsonb := pg_temp.given(changes);
     id bigint := pg_temp.record_run(
-        jsonb_build_object('suite', 'stream', 'started_at', now() - interval '40 s') || of_run,
-        NOT of_run ? 'elsewhere');
+        jsonb_build_object('suite', 'stream', 'started_at', now() - interval '40 s') || run,
+        NOT run ? 'elsewhere');
 BEGIN
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, p50_us)
     VALUES (id, 1, '8 kB', 'fdatasync', 'ok', 200);
-    INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, began_at, length_ms, bytes,
-                                           slowest_us)
-    SELECT id, 1, n, now(), 1000, 40960000, 900
-    FROM generate_series(0, 39) AS n;
-    WITH changed AS (
-        DELETE FROM sync_probe.stream_seconds AS s
-        WHERE s.run_id = id AND s.second < coalesce((changes ->> 'seconds')::int, 1)
-        RETURNING jsonb_populate_record(s, changes) AS r)
-    INSERT INTO sync_probe.stream_seconds SELECT (c.r).* FROM changed AS c;
-    RETURN id;
-END
-$$;
-CREATE FUNCTION pg_temp.found(changes jsonb, of_run jsonb DEFAULT '{}')
-RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_temp.record_stream(changes, of_run);
+    INSERT INTO sync_probe.stream_seconds
+    SELECT r.*
+    FROM generate_series(0, 39) AS n,
+         jsonb_populate_record(NULL::sync_probe.stream_seconds, jsonb_build_object('run_id', id,
+             'ordinal', 1, 'second', n, 'began_at', now(), 'length_ms', 1000, 'bytes', 40960000,
+             'slowest_us', 900) || CASE WHEN n < coalesce((change ->> 'seconds')::int, 1)
+                                        THEN change ELSE '{}' END) AS r;
     RETURN coalesce((SELECT concat_ws(' ', f.location, f.severity, f.message)
                      FROM sync_probe.findings AS f WHERE f.code = 'stream_stalls'), 'none');
 END
 $$;
 
-SELECT is(pg_temp.found('{}'), 'none', 'no finding without a stall');
-SELECT is(pg_temp.found('{"slowest_us": 999949}'), 'none', 'nor with one of less than a second');
-SELECT is(pg_temp.found('{"slowest_us": 1000000, "length_ms": 1500}'),
+SELECT is(pg_temp.found(''), 'none', 'no finding without a stall');
+SELECT is(pg_temp.found('slowest_us=999949'), 'none', 'nor with one of less than a second');
+SELECT is(pg_temp.found('slowest_us=1000000, length_ms=1500'),
           'pg_wal warning a stream stalled once in 40.0 s, for 1.0 s in all; in the longest stall,'
           ' of 1.0 s, unknown: the counters of the device were not read', 'a flush of a second');
-SELECT is(pg_temp.found('{"bytes": 1048576}'), 'none', 'nor with one slow second of 40');
-SELECT is(pg_temp.found('{"bytes": 1048576, "seconds": 2}'),
+SELECT is(pg_temp.found('bytes=1048576'), 'none', 'nor with one slow second of 40');
+SELECT is(pg_temp.found('bytes=1048576, seconds=2'),
           'pg_wal warning a stream stalled 2 times in 40.0 s, for 2.0 s in all; in the longest'
           ' stall, of 1.0 s, unknown: the counters of the device were not read', 'but with two');
 SELECT is((SELECT count(*) FROM sync_probe.findings WHERE code = 'stream_stalls'
@@ -147,10 +141,10 @@ SELECT is((SELECT count(*) FROM sync_probe.findings WHERE code = 'stream_stalls'
            AND evidence @> '{"stalls": 2, "stalled_seconds": 2, "seconds": 40,
                               "longest": [{"kind": "second", "second": 0, "test": "8 kB"}]}'),
           1::bigint, 'with a command and figures');
-SELECT is(pg_temp.found('{}'), 'none', 'a newer run without a stall counts');
-SELECT matches(pg_temp.found('{"slowest_us": 2e6}'), '^pg_wal warning ', 'as does one with a stall');
-SELECT is(pg_temp.found('{}', '{"suite": "wal"}') <> 'none', true, 'a run of another suite does not');
-SELECT matches(pg_temp.found('{}', '{"elsewhere": true, "device": "sdz"}'), '^pg_wal warning ',
+SELECT is(pg_temp.found(''), 'none', 'a newer run without a stall counts');
+SELECT matches(pg_temp.found('slowest_us=2000000'), '^pg_wal warning ', 'as does one with a stall');
+SELECT is(pg_temp.found('', 'suite=wal') <> 'none', true, 'a run of another suite does not');
+SELECT matches(pg_temp.found('', 'elsewhere=true, device=sdz'), '^pg_wal warning ',
                'nor does one on another device');
 
 \ir include/end.sql
