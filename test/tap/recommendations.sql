@@ -273,7 +273,7 @@ SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = 
 
 -- open_* of real commits, whose method is still in use
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.live('{"wal_sync_method": "open_sync"}', '{"open_sync": 1}') AS id \gset
+SELECT pg_temp.live('wal_sync_method=open_sync', 'open_sync=1') AS id \gset
 UPDATE sync_probe.measurements SET direct_io = true;
 SELECT is(sync_probe_internal.changes_since(r, l, true), CASE
               WHEN current_setting('server_version_num')::integer < 160000
