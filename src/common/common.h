@@ -154,7 +154,7 @@ extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values
 						   const char *nulls, bool as_owner);
 extern List *sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values,
 						   const char *nulls, bool as_owner);
-extern int64 sp_history_next_id(const char *sequence);
+extern int64 sp_history_next_id(void);
 extern TupleDesc sp_history_row_type(const char *table);
 extern void sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,
 										const char *hint);

@@ -138,12 +138,12 @@ sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, const char 
 	return column;
 }
 
-/* The next number of one of the history's sequences.  The caller needs no right on it. */
+/* The number of the next run, of a probe or a workload.  The caller needs no right on that. */
 int64
-sp_history_next_id(const char *sequence)
+sp_history_next_id(void)
 {
-	return nextval_internal(get_relname_relid(sequence, get_namespace_oid(SP_SCHEMA, false)),
-							false);
+	return nextval_internal(get_relname_relid("runs_run_id_seq",
+											  get_namespace_oid(SP_SCHEMA, false)), false);
 }
 
 /* ----------------------------------------------------------------- procedures */

@@ -305,7 +305,7 @@ sp_record(sp_run *run, bool wanted)
 	TupleDesc	run_type = sp_history_row_type("runs");
 
 	if (wanted && sp_record_or_tell())
-		run->run_id = sp_history_next_id("runs_run_id_seq");
+		run->run_id = sp_history_next_id();
 	run->measurement_type = sp_history_row_type("measurements");
 	if (run->compared)
 		sp_compared_rows(run);

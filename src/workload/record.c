@@ -146,8 +146,6 @@ put_workload_outcome(sp_row *row, const sp_workload_run *run, const sp_pgbench_r
 
 /* ----------------------------------------------------------------- recording */
 
-#define RESULTS_TABLE	"workload_results"
-
 /*
  * All runs of one message of the client are one group, as those of a query over pgbench() or of
  * sql_bench().  Its number is that of its first result.
@@ -169,10 +167,10 @@ HeapTuple
 sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
 				   const sp_wal_statistics *before, const sp_wal_statistics *after)
 {
-	TupleDesc	type = sp_history_row_type(RESULTS_TABLE);
+	TupleDesc	type = sp_history_row_type("workload_results");
 	sp_row	   *row = sp_row_make(type);
 	HeapTuple	result_row;
-	int64		result_id = sp_history_next_id(RESULTS_TABLE "_result_id_seq");
+	int64		result_id = sp_history_next_id();
 
 	sp_row_put_int(row, "result_id", INT8OID, result_id);
 	sp_row_put_int(row, "run_group", INT8OID, run_group(result_id));

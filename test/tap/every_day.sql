@@ -79,8 +79,8 @@ FROM (VALUES ('superseded', ''), ('advice', ''), ('device', ', device=sda'),
 -- as a report of pg_test_fsync, which has no time
 INSERT INTO sync_probe.runs (label, suite, imported_at)
 VALUES ('imported', 'pg_test_fsync', now() - '400 days'::interval);
-INSERT INTO sync_probe.workload_results (run_group, workload, finished_at)
-SELECT 1, 'upsert', now() - make_interval(days => d) FROM unnest('{1,400,500}'::int[]) AS d;
+INSERT INTO sync_probe.workload_results (result_id, run_group, workload, finished_at)
+SELECT d, 1, 'upsert', now() - make_interval(days => d) FROM unnest('{1,400,500}'::int[]) AS d;
 SELECT is(d::text, deleted, format('%s, keep %s: rows deleted', older_than, keep))
 FROM (VALUES ('401 days', 0, '(0,0,1)'), ('399 days', 10, '(0,0,1)'), ('2 days', 2, '(2,1,0)'),
              ('2 days', 0, '(5,0,0)')) AS v (older_than, keep, deleted),
