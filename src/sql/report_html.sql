@@ -1,36 +1,4 @@
 --
--- The verdict on pg_wal as a heading; of given runs, which these are.
---
-CREATE FUNCTION sync_probe_internal.report_title(data sync_probe_internal.report_data)
-RETURNS text
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT CASE
-    WHEN data.chosen AND cardinality(data.runs) = 1
-    THEN format('Run %s: %s', (data.runs[1]).run_id,
-                concat_ws(', ', coalesce((data.runs[1]).location, (data.runs[1]).label),
-                          'suite ' || (data.runs[1]).suite))
-    WHEN data.chosen THEN (
-        -- reports of pg_test_fsync do not say where they were made
-        SELECT format('%s runs%s', count(*), coalesce(
-                   ' of ' || string_agg(DISTINCT r.location, ', '),
-                   ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')))
-        FROM unnest(data.runs) AS r)
-    ELSE coalesce((
-        SELECT CASE a.verdict
-               WHEN 'outdated' THEN 'Probe pg_wal again: its run is outdated'
-               WHEN 'switch' THEN 'Set wal_sync_method to ' || a.recommended_method
-               WHEN 'unsafe' THEN coalesce('Commits are not safe: set wal_sync_method to '
-                                           || a.recommended_method,
-                                           'Commits on pg_wal are not safe')
-               WHEN 'keep' THEN format('Keep wal_sync_method = %s', a.current_method)
-               WHEN 'undecided' THEN format('Not settled: %s stays for now', a.current_method) END
-        FROM unnest(data.advice) AS a
-        WHERE a.location = 'pg_wal' LIMIT 1), 'pg_wal has not been probed') END
-$$;
-
---
 -- What follows the title: what to do where nothing was probed, why the verdict is what it is, and
 -- where else syncs are not safe.
 --
@@ -162,7 +130,31 @@ BEGIN
                     sync_probe_internal.data_without_paths(to_jsonb(data),
                         sync_probe_internal.secrets(data)));
     END IF;
-    title := sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120);
+    -- the verdict on pg_wal; of given runs, which these are
+    title := CASE
+        WHEN data.chosen AND cardinality(data.runs) = 1
+        THEN format('Run %s: %s', (data.runs[1]).run_id,
+                    concat_ws(', ', coalesce((data.runs[1]).location, (data.runs[1]).label),
+                              'suite ' || (data.runs[1]).suite))
+        WHEN data.chosen THEN (
+            -- reports of pg_test_fsync do not say where they were made
+            SELECT format('%s runs%s', count(*), coalesce(
+                       ' of ' || string_agg(DISTINCT r.location, ', '),
+                       ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')))
+            FROM unnest(data.runs) AS r)
+        ELSE coalesce((
+            SELECT CASE a.verdict
+                   WHEN 'outdated' THEN 'Probe pg_wal again: its run is outdated'
+                   WHEN 'switch' THEN 'Set wal_sync_method to ' || a.recommended_method
+                   WHEN 'unsafe' THEN coalesce('Commits are not safe: set wal_sync_method to '
+                                               || a.recommended_method,
+                                               'Commits on pg_wal are not safe')
+                   WHEN 'keep' THEN format('Keep wal_sync_method = %s', a.current_method)
+                   WHEN 'undecided'
+                   THEN format('Not settled: %s stays for now', a.current_method) END
+            FROM unnest(data.advice) AS a
+            WHERE a.location = 'pg_wal' LIMIT 1), 'pg_wal has not been probed') END;
+    title := sync_probe_internal.clipped(title, 120);
     FOR section IN SELECT * FROM sync_probe_internal.report_sections() AS s ORDER BY s.place LOOP
         EXECUTE format($q$
             SELECT string_agg(sync_probe_internal.html_figure(%1$L || f.n, %2$L, f.figure),

@@ -1,27 +1,4 @@
 --
--- The verdict on a location in a few words, as HTML.  The methods are values of the history, which
--- may be anything.
---
-CREATE FUNCTION sync_probe_internal.report_sentence(advice sync_probe.recommendation_details)
-RETURNS text
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT CASE
-    WHEN advice.verdict = 'switch' THEN coalesce(' from ' || m.now, '') || ' to ' || m.advised
-    WHEN advice.verdict = 'unsafe' AND m.advised IS NOT NULL THEN ': use ' || m.advised
-    WHEN advice.verdict = 'unsafe' AND advice.run_id IS NOT NULL
-    THEN ': no method was seen to be safe'
-    WHEN advice.verdict = 'keep' THEN ' ' || m.now
-    WHEN advice.verdict = 'undecided' THEN ': stay with ' || m.now || ' for now' END
-FROM (SELECT '<code>' || sync_probe_internal.html_escape(
-                             sync_probe_internal.clipped(advice.current_method, 60)) || '</code>',
-             '<code>' || sync_probe_internal.html_escape(
-                             sync_probe_internal.clipped(advice.recommended_method, 60))
-                      || '</code>') AS m (now, advised)
-$$;
-
---
 -- Time of a flush in the regime that decides, with the recommended method and the current one.
 --
 CREATE FUNCTION sync_probe_internal.report_flush(advice sync_probe.recommendation_details)
@@ -57,13 +34,25 @@ SELECT concat(
     '<span class=sm>' || sync_probe_internal.html_escape(concat_ws(', ',
         r.filesystem || coalesce(' on ' || r.device, ''), r.write_cache)) || '</span></div>',
     '<p class=vw>' || sync_probe_internal.html_tag(coalesce(advice.verdict, 'unknown')),
-    sync_probe_internal.report_sentence(advice),
+    v.words,
     ' <span class=from>' || r.origin || '</span>',
     '</p><p class=why>' || sync_probe_internal.html_prose(
         sync_probe_internal.clipped(advice.reason, 1000)) || '</p>',
     '<dl class=figures>', f.facts, '</dl>', sync_probe_internal.html_code(advice.commands),
     E'</article>\n')
-FROM (VALUES (1)) AS one
+-- in a few words; the methods are values of the history, which may be anything
+FROM (SELECT CASE
+          WHEN advice.verdict = 'switch' THEN coalesce(' from ' || m.now, '') || ' to ' || m.advised
+          WHEN advice.verdict = 'unsafe' AND m.advised IS NOT NULL THEN ': use ' || m.advised
+          WHEN advice.verdict = 'unsafe' AND advice.run_id IS NOT NULL
+          THEN ': no method was seen to be safe'
+          WHEN advice.verdict = 'keep' THEN ' ' || m.now
+          WHEN advice.verdict = 'undecided' THEN ': stay with ' || m.now || ' for now' END
+      FROM (SELECT '<code>' || sync_probe_internal.html_escape(
+                       sync_probe_internal.clipped(advice.current_method, 60)) || '</code>',
+                   '<code>' || sync_probe_internal.html_escape(
+                       sync_probe_internal.clipped(advice.recommended_method, 60)) || '</code>'
+           ) AS m (now, advised)) AS v (words)
 LEFT JOIN LATERAL (
     SELECT r.filesystem, r.device, r.storage ->> 'write_cache' AS write_cache,
            sync_probe_internal.report_origin(r) AS origin
