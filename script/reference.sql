@@ -34,13 +34,15 @@ $$;
 
 \qecho '# Reference'
 \qecho
-\qecho 'psql shows the same with `\\d+`, `\\df+` and `\\dconfig+`. By default, superusers may call functions'
-\qecho 'and change settings, and pg_monitor may read tables and views; exceptions are in parentheses.'
+SELECT pg_temp.wrap('psql shows the same with `\d+ sync_probe.*` and `\df+ sync_probe.*`, settings'
+    ' are in pg_settings. By default, superusers may call functions and change settings, and pg_monitor'
+    ' may read tables and views; exceptions are in parentheses.');
 \qecho
 \qecho '## Functions and procedures'
 
 SELECT format(E'\n### %s\n\n%s\n\n%s', p.proname,
-              pg_temp.wrap(format('`%s(%s)`%s', p.proname,
+              pg_temp.wrap(format('%s`%s(%s)`%s',
+                                  CASE p.prokind WHEN 'p' THEN 'Procedure ' END, p.proname,
                                   pg_temp.short(pg_get_function_arguments(p.oid)),
                                   ' returns `'
                                   || nullif(pg_temp.short(pg_get_function_result(p.oid)), 'record')

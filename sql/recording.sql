@@ -59,6 +59,8 @@ WHERE r.label = 'wal, by hand' AND m.verdict IS NOT NULL;
 
 UPDATE sync_probe.runs SET usable_for_advice = true
 WHERE label = 'wal, by hand';
+SELECT coalesce(flush_us > 0, recommended_method IS NULL) AS flush
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 \echo -- counters were read, or a finding says why not
 SELECT count(*) AS unexplained

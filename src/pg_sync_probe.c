@@ -26,7 +26,7 @@ _PG_init(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 
 	DefineCustomIntVariable("pg_sync_probe.max_duration",
-							"Longest duration of a probe, trial or workload.",
+							"Longest duration of a probe, trial, workload or commit_waits().",
 							NULL,
 							&sp_max_duration_ms, 600000, 10, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);

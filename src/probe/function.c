@@ -184,7 +184,7 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 		sp_wal_profile_tell_unknown(&run->profile,
 									(suite->refused & SP_REFUSE(SP_ARG_FLUSH_INTERVAL)) == 0);
 	else
-		run->profile.server.flush_size = SP_WAL_PAGE_SIZE;
+		run->profile.server.flush_size = suite->flush_size;
 
 	progress = sp_cluster_lock_acquire(NameStr(run->location.name), suite->engine->name,
 									   duration_us);

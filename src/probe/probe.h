@@ -194,6 +194,7 @@ struct sp_probe_suite
 
 	uint32		refused;		/* SP_REFUSE() of the arguments that mean nothing to it */
 	const char *refused_hint;
+	int			flush_size;		/* if that is refused; 0: there are several */
 
 	void		(*prepare) (sp_probe *probe);	/* before the plan is made */
 	char	   *(*progress) (const sp_probe *probe);	/* instead of mean times: a line */

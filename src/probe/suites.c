@@ -92,7 +92,8 @@ static const sp_probe_suite pg_test_fsync = {
 	.engine = &sp_suite_pg_test_fsync,
 	.refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_FLUSH_SIZE) |
 		SP_REFUSE(SP_ARG_FLUSH_INTERVAL) | SP_REFUSE(SP_ARG_PACE),
-	.refused_hint = "Omit it. The tool's lines have sizes of their own, and no pauses."
+	.refused_hint = "Omit it. The tool's lines have sizes of their own, and no pauses.",
+	.flush_size = SP_WAL_PAGE_SIZE
 };
 
 /* It is not one of the engine's. */

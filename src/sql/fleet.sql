@@ -133,7 +133,8 @@ BEGIN
     END IF;
     IF dblink IS NULL THEN
         RAISE EXCEPTION 'extension "dblink" is not installed in this database'
-            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'CREATE EXTENSION dblink;';
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'CREATE SCHEMA dblink; CREATE EXTENSION dblink SCHEMA dblink;';
     ELSIF NOT has_schema_privilege(dblink, 'USAGE') THEN
         RAISE insufficient_privilege USING
             MESSAGE = format('permission denied for schema %I of extension "dblink"', dblink),

@@ -56,27 +56,30 @@ COMMENT ON COLUMN sync_probe.fleet_findings.error IS 'Why it did not answer; nul
 --
 -- before: the run before of the same node at the same location.
 --
-CREATE FUNCTION sync_probe_internal.fleet_history()
+CREATE FUNCTION sync_probe_internal.fleet_runs()
 RETURNS TABLE (host text, location name, finished_at timestamptz, method text, p50_us float8,
-               ratio float8, run_id bigint)
+               run_id bigint, before bigint)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT r.host, r.location, date_trunc('second', r.finished_at), r.method, r.p50_us, c.ratio,
-       r.run_id
-FROM (SELECT r.*, r.wal_sync_method AS method, m.p50_us,
-             lag(r.run_id) OVER (PARTITION BY r.system_identifier, r.host, r.location
-                                 ORDER BY r.finished_at, r.run_id) AS before
-      FROM sync_probe.runs AS r
-      JOIN sync_probe.measurements AS m USING (run_id)
-      WHERE r.suite = 'wal' AND m.test = 'paced' AND m.choice = 'current' AND m.p50_us > 0) AS r
-LEFT JOIN sync_probe_internal.paced_ratio(r.before, r.method, r.run_id, r.method) AS c ON true
+SELECT r.host, r.location, date_trunc('second', r.finished_at), r.wal_sync_method, m.p50_us,
+       r.run_id,
+       lag(r.run_id) OVER (PARTITION BY r.system_identifier, r.host, r.location
+                           ORDER BY r.finished_at, r.run_id)
+FROM sync_probe.runs AS r
+JOIN sync_probe.measurements AS m
+    ON m.run_id = r.run_id AND m.test = 'paced' AND m.choice = 'current' AND m.p50_us > 0
+WHERE r.suite = 'wal'
 ORDER BY r.host, r.system_identifier, r.location <> 'pg_wal', r.location, r.finished_at, r.run_id
 $$;
 
+-- Here the ratio is computed for the rows that are asked for, in the function for all.
 CREATE VIEW sync_probe.fleet_history AS
-SELECT r.host, r.location, r.finished_at, r.method, r.p50_us, r.ratio, r.run_id
-FROM sync_probe_internal.fleet_history() AS r;
+SELECT r.host, r.location, r.finished_at, r.method, r.p50_us,
+       (SELECT c.ratio::double precision
+        FROM sync_probe_internal.paced_ratio(r.before, r.method, r.run_id, r.method) AS c) AS ratio,
+       r.run_id
+FROM sync_probe_internal.fleet_runs() AS r;
 
 GRANT SELECT ON sync_probe.fleet_history TO pg_monitor;
 

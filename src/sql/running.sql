@@ -31,7 +31,7 @@ COMMENT ON VIEW sync_probe.running IS
 COMMENT ON COLUMN sync_probe.running.pid IS 'As in pg_stat_activity';
 COMMENT ON COLUMN sync_probe.running.location IS
   'Location of the probe, tablespace of the workload';
-COMMENT ON COLUMN sync_probe.running.suite IS 'Suite, or trial';
+COMMENT ON COLUMN sync_probe.running.suite IS 'Suite, trial or power_test';
 COMMENT ON COLUMN sync_probe.running.workload IS 'Name';
 COMMENT ON COLUMN sync_probe.running.phase IS
   'Such as examining storage, writing files, measuring, recording, setting up, running, tearing '

@@ -26,9 +26,8 @@ WITH result AS (
                       FROM jsonb_each_text(r.settings)),
                      '(' || nullif(r.label, '') || ')') AS combination,
            min(o.others) OVER w IS DISTINCT FROM max(o.others) OVER w AS others_differ
-    FROM (SELECT n.run_group FROM sync_probe.workload_results AS n
-          WHERE n.suite = workload_comparison.suite
-          ORDER BY n.result_id DESC LIMIT 1) AS newest
+    FROM (SELECT max(n.run_group) AS run_group FROM sync_probe.workload_results AS n
+          WHERE n.suite = workload_comparison.suite) AS newest
     -- a group is named after its first row
     JOIN sync_probe.workload_results AS r
         ON r.run_group = newest.run_group AND r.result_id >= newest.run_group,

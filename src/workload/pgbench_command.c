@@ -139,7 +139,7 @@ append_session_options(StringInfo options, const sp_workload_run *run)
 	sp_append_session_option(options, "standard_conforming_strings", "on");
 }
 
-/* Not of sessions that remove what a run has made: none begins once the tablespace is dropped. */
+/* Not of the tear-down and the drop: no session begins with it once the tablespace is dropped. */
 static void
 append_tablespace_option(StringInfo options, const sp_workload_run *run)
 {

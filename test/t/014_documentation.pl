@@ -17,8 +17,8 @@ my @files = ("$root/README.md", glob("$root/doc/*.md"));
 # long enough for the commit suite to take them for the server's load.
 my $cron = cron_conf();
 my $node = probe_cluster('documentation', allows_streaming => 1,
-	conf => "max_connections = 60\nmax_worker_processes = 16\nlog_statement = none\nautovacuum = off\n"
-	  . ($cron && "${cron}cron.max_running_jobs = 0"));
+	conf => "max_connections = 60\nmax_worker_processes = 16\nlog_statement = none\n"
+	  . "autovacuum = off\n" . ($cron && "${cron}cron.max_running_jobs = 0"));
 add_tablespace($node, $_) for qw(fast_ssd x);
 sql($node, <<'SQL');
 CREATE ROLE role LOGIN;

@@ -47,7 +47,7 @@ SELECT pg_temp.are('901.1 901.2 903.1 903.2', 'no run, nothing');
 DELETE FROM sync_probe.measurements WHERE run_id = 901 AND ordinal = 2;
 SELECT pg_temp.are('901.1 903.1 903.2', 'and so does a measurement');
 SELECT throws_ok('UPDATE sync_probe.runs SET run_id = run_id + 10', '428C9', NULL,
-                 'the number of a run does not change');
+                 'the number of a run is not given by hand');
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.are(NULL, 'all runs');
 

@@ -84,7 +84,8 @@ BEGIN
     INTO run FROM sync_probe_internal.this_server() AS s;
 
     EXECUTE format('INSERT INTO sync_probe.runs (%1$s) OVERRIDING SYSTEM VALUE'
-                   ' SELECT %1$s FROM jsonb_populate_record(NULL::sync_probe.runs, $1)', columns) USING run;
+                   ' SELECT %1$s FROM jsonb_populate_record(NULL::sync_probe.runs, $1)', columns)
+        USING run;
     IF place_follows THEN
         UPDATE examined SET directory = run ->> 'directory', filesystem = run ->> 'filesystem',
             device = run ->> 'device', write_cache = run #>> '{storage,write_cache}',
