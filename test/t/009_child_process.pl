@@ -159,6 +159,20 @@ is((query($session, $many))[0], "200\n", '200 runs');
 cmp_ok((query($session, $bytes))[0] - $before, '<', 65536, '200 runs: no memory is left');
 no_trace_ok($session, '200 runs');
 
+# errors before, while and after a child runs
+seed_random();
+for my $n (1 .. 5)
+{
+	query($session, 'SET statement_timeout = ' . (1 + int rand(40)));
+	my (undef, $err) = query($session, 'SELECT count('
+		  . call('run', $n % 2 ? (path => '/bin/true') : (sh => 'echo a; sleep 0.01; echo b'))
+		  . ') FROM generate_series(1, 100000)');
+	like($err, qr/57014/, "cancelled at random, $n");
+}
+# which may be too short for this statement, too
+ok(wait_for(sub { (query($session, 'RESET statement_timeout'))[1] eq '' }), 'without a limit again');
+no_trace_ok($session, 'cancelled at random');
+
 # --- a child that no signal ends: it stays one of this backend
 
 query($session, 'SET child_process_test.deaf = on');
