@@ -149,20 +149,20 @@ sp_child_new_lines(sp_child *child)
 void
 sp_child_start(sp_child *child, const sp_child_program *program)
 {
-	ErrorContextCallback callback = {
+	ErrorContextCallback context = {
 		.previous = error_context_stack, .callback = sp_set_errcode_for_file_access
 	};
 	int			outputs[2];
 
 	*child = (sp_child) {.program = *program};
-	error_context_stack = &callback;
+	error_context_stack = &context;
 	for (int i = 0; i < 2; i++)
 	{
 		child->files[i] = OpenTemporaryFile(false);
 		outputs[i] = FileGetRawDesc(child->files[i]);
 		(void) fcntl(outputs[i], F_SETFL, O_APPEND);
 	}
-	error_context_stack = callback.previous;
+	error_context_stack = context.previous;
 	child->pid = fork_program(program, outputs);
 	if (child->pid < 0)
 		ereport(ERROR,

@@ -95,14 +95,14 @@ sub open_files ($pid)
 	  glob("/proc/$pid/fd/*");
 }
 
-# What a session and the server have now.  The history and the dead rows of the catalog are removed
+# What a session and the server have now.  The history, and dead rows with their space, are removed
 # before, so that the sizes are those of what stays; WAL and the status of transactions are bounded
 # elsewhere.
 sub sizes ($session)
 {
 	sql($node, 'TRUNCATE sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples,'
 		  . ' sync_probe.stream_seconds, sync_probe.workload_results, sync_probe.commit_wait_results');
-	sql($node, 'VACUUM; CHECKPOINT');
+	sql($node, 'VACUUM FULL; CHECKPOINT');
 	my ($files, $bytes) = (0, 0);
 	find(sub {
 		return if !-f $_ || $File::Find::name =~ m{/pg_(wal/[0-9A-F]{24}$|xact|subtrans|multixact)};

@@ -7,6 +7,7 @@
  */
 #include "engine/measure/probe_internal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -27,6 +28,7 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen)
 	int64_t		last;			/* that was synced, or was being written */
 	int64_t		first;			/* that must be there */
 
+	assert(blocks > 0);
 	for (int i = 0; i < blocks; i++)
 		found.newest = numbers[i] > found.newest ? numbers[i] : found.newest;
 	last = seen > found.newest ? seen : found.newest;
