@@ -95,14 +95,14 @@ sub open_files ($pid)
 	  glob("/proc/$pid/fd/*");
 }
 
-# What a session and the server have now.  The history, and dead rows with their space, are removed
-# before, so that the sizes are those of what stays; WAL and the status of transactions are bounded
-# elsewhere.
+# What a session and the server have now.  The history is removed before, so that the sizes are
+# those of what stays; WAL and the status of transactions are bounded elsewhere.  Of the catalog it
+# is the rows: how much space dead ones take depends on when they are pruned.
 sub sizes ($session)
 {
 	sql($node, 'TRUNCATE sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples,'
 		  . ' sync_probe.stream_seconds, sync_probe.workload_results, sync_probe.commit_wait_results');
-	sql($node, 'VACUUM FULL; CHECKPOINT');
+	sql($node, 'VACUUM; CHECKPOINT');
 	my ($files, $bytes) = (0, 0);
 	find(sub {
 		return if !-f $_ || $File::Find::name =~ m{/pg_(wal/[0-9A-F]{24}$|xact|subtrans|multixact)};
@@ -110,14 +110,18 @@ sub sizes ($session)
 		$bytes += -s _ // 0;
 	}, $node->data_dir);
 	my @pids = ($session->{pid}, $node->{_pid});
+	my ($counts, $catalog_bytes) = split /\|/, sql($node, <<'SQL');
+SELECT string_agg(format('SELECT count(*) FROM %s', oid::regclass), ' UNION ALL '),
+       sum(pg_total_relation_size(oid))
+FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relkind = 'r'
+SQL
 	return {
 		memory => sum0(map { memory($_) } @pids),
 		descriptors => sum0(map { open_files($_) } @pids),
 		relations => sql($node, 'SELECT count(*) FROM pg_class'),
-		catalog => sql($node, "SELECT sum(pg_total_relation_size(oid))::bigint / 1024 FROM"
-			  . " pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relkind = 'r'"),
+		catalog => sql($node, "SELECT sum(count) FROM ($counts) AS c"),
 		files => $files,
-		disk => int($bytes / 1024) };
+		disk => int(($bytes - $catalog_bytes) / 1024) };
 }
 
 # By how much each may differ: caches of a session fill slowly.
