@@ -126,7 +126,7 @@ for my $case (
 	if (my $then = $case->{grandchild})
 	{
 		my $pid = pid_in_file();
-		ok(wait_for(sub { !pid_alive($pid) == ($then eq 'ends') }), "$case->{name}: it $then");
+		ok(wait_for(sub { pid_alive($pid) != ($then eq 'ends') }), "$case->{name}: it $then");
 		kill 'KILL', $pid;
 	}
 	no_trace_ok($session, $case->{name});
