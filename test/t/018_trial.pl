@@ -326,6 +326,9 @@ sql($node, 'ALTER ROLE runner CONNECTION LIMIT 4');
 like(($node->psql('postgres', call(4, $loaded), extra_params => [ '-U', 'runner' ]))[2],
 	qr/NOTICE:  workload "upsert" runs with 1 client instead of 16\n(?!.*ERROR)/s,
 	'with all privileges, but few connections, it works');
+sql($node, 'ALTER ROLE runner CONNECTION LIMIT 2');
+like(($node->psql('postgres', call(4, $loaded), extra_params => [ '-U', 'runner' ]))[2],
+	qr/ERROR:  not enough free connections for 1 client\n/, 'with none, it does not begin');
 
 # The server has changed during the set-up, or the trial is to end.
 for (
