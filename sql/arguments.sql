@@ -167,7 +167,7 @@ SELECT refused('SELECT FROM sync_probe.probe(%s)', $$
 $$, terse => true);
 SELECT refused('CALL sync_probe.power_test(%s)', $$'pg_default'$$, terse => true);
 RESET pg_sync_probe.reserve_percent;
-SET temp_file_limit = '1MB';
+SET temp_file_limit = '5MB';
 SELECT refused('SELECT FROM sync_probe.probe(%s)',
     $$'pg_default', 'pg_test_fsync', duration => '10 ms'$$, terse => true);
 RESET temp_file_limit;
