@@ -215,6 +215,7 @@ sp_history_insert(TupleDesc type, HeapTuple *rows, int nrows)
 		datums[i] = HeapTupleGetDatum(rows[i]);
 	values[0] = PointerGetDatum(construct_array(datums, nrows, type->tdtypeid,
 												-1, false, TYPALIGN_DOUBLE));
+	/* the number of a run is known before its row is inserted */
 	sp_spi_execute(psprintf("INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s"
 							" FROM unnest($1)",
 							format_type_be_qualified(type->tdtypeid), columns, columns),

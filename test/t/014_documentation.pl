@@ -13,8 +13,8 @@ my @files = ("$root/README.md", glob("$root/doc/*.md"));
 
 # What the examples take for granted: tablespaces, roles and databases with these
 # names, and a test framework; and runs that end before the reader has lost patience.
-# Jobs of pg_cron do not begin, see 036_every_day.pl.  On a busy machine commits of autovacuum last
-# long enough for the commit suite to take them for the server's load.
+# Jobs of pg_cron do not begin, see 036_every_day.pl.  No autovacuum: the commit suite may take its
+# commits for the server's load.
 my $cron = cron_conf();
 my $node = probe_cluster('documentation', allows_streaming => 1,
 	conf => "max_connections = 60\nmax_worker_processes = 16\nlog_statement = none\n"
