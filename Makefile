@@ -80,11 +80,11 @@ ifneq ($(PGXS),)
 include $(PGXS)
 endif
 
-# Indented by tabs: blanks would be a tenth of the text, which CREATE EXTENSION copies a dozen
-# times.
+# Indented by tabs and without the comments of src/sql: blanks would be a tenth of the text, and
+# comments an eighth, which CREATE EXTENSION copies a dozen times and matches with a pattern.
 TAB := $(shell printf '\t')
 $(JOINED_SQL): $(SQL_SOURCES) Makefile
-	sed -e :next -e 's/^\($(TAB)*\)    /\1$(TAB)/' -e 't next' $(filter %.sql,$^) > $@
+	sed -e '/^--/d' -e :next -e 's/^\($(TAB)*\)    /\1$(TAB)/' -e 't next' $(filter %.sql,$^) > $@
 
 # At a release: keeps its install script, which never changes from then on.  This fails if
 # another script is kept under its name.

@@ -92,10 +92,6 @@ NULL
 'oltp', duration => '-1 s'
 'etcd', raise => true
 $$);
-BEGIN;
-DELETE FROM sync_probe.expectations;
-SELECT refused('SELECT FROM sync_probe.expect(%s)', '''oltp''');
-ROLLBACK;
 SELECT refused('INSERT INTO sync_probe.expectations (profile, %s', $$
 no_errors) VALUES ('x', false)
 flush_p99_us) VALUES ('x', 0)

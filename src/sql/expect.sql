@@ -1,9 +1,9 @@
 --
 -- expectations
 --
--- What a location must do to pass expect(): a row for each profile.  Those that come with the
--- extension are rows as any other, to be changed at will.  An insert replaces the row of its name:
--- so a dump, which has them all, can be restored, also into a version that has one more.
+-- What a location must do to pass expect(): a row for each profile of the user's own.  Those that
+-- come with the extension are in expect(): a dump that had them could not be restored where
+-- CREATE EXTENSION has made them.
 --
 CREATE TABLE sync_probe.expectations (
     profile name PRIMARY KEY CHECK (profile <> ''),
@@ -19,7 +19,8 @@ CREATE TABLE sync_probe.expectations (
 GRANT SELECT ON sync_probe.expectations TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.expectations IS
-  'Profiles of expect(), for the current method; an insert adds or replaces one';
+  'Your profiles of expect(), for the current method. A row named etcd or oltp is used instead of '
+  'the one that comes with the extension';
 COMMENT ON COLUMN sync_probe.expectations.profile IS 'Name';
 COMMENT ON COLUMN sync_probe.expectations.flush_p99_us IS
   'Longest time for 99 percent of paced flushes; null: any';
@@ -32,35 +33,6 @@ COMMENT ON COLUMN sync_probe.expectations.no_errors IS
 COMMENT ON COLUMN sync_probe.expectations.recommended IS
   'The verdict must be keep, or undecided with max_regret within the margin';
 
---
--- etcd: its FAQ (etcd.io/docs) asks for a p99 of wal_fsync_duration_seconds below 10 ms.
---
--- oltp: a commit waits for at most two flushes, the one under way and its own: at 10 ms each, far
--- less than the 100 ms that users notice.  One session, such as one that applies changes on a
--- subscriber, must reach 300 commits per second: usual SSDs do, a rotating disk without a cache
--- does not (15,000 turns a minute are 250 a second).
---
--- A sync that does not reach the device is fast: both want durable.  recommended is about a
--- setting, not about the machine: neither wants it.
---
-INSERT INTO sync_probe.expectations VALUES
-('etcd', 10000, NULL, true, false, false),
-('oltp', 10000, 300, true, true, false);
-
-CREATE FUNCTION sync_probe_internal.replace_profile()
-RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    DELETE FROM sync_probe.expectations AS e WHERE e.profile = new.profile;
-    RETURN new;
-END
-$function$;
-
-CREATE TRIGGER replace_profile BEFORE INSERT ON sync_probe.expectations
-    FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.replace_profile();
-
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.expectations', '');
 
 --
@@ -68,6 +40,16 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.expectations', '');
 --
 -- Whether a location does what a profile expects: a row for each expectation.  What is unknown
 -- fails.  An error rolls back what was recorded: to keep the run, probe in a statement before.
+--
+-- Profiles that come with it: a sync that does not reach the device is fast, so both want durable.
+-- recommended is about a setting, not about the machine: neither wants it.
+--
+-- etcd: its FAQ (etcd.io/docs) asks for a p99 of wal_fsync_duration_seconds below 10 ms.
+--
+-- oltp: a commit waits for at most two flushes, the one under way and its own: at 10 ms each, far
+-- less than the 100 ms that users notice.  One session, such as one that applies changes on a
+-- subscriber, must reach 300 commits per second: usual SSDs do, a rotating disk without a cache
+-- does not (15,000 turns a minute are 250 a second).
 --
 CREATE FUNCTION sync_probe.expect(
     profile name DEFAULT 'oltp',
@@ -80,6 +62,10 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     current_method CONSTANT text := current_setting('wal_sync_method');
+    ready_made CONSTANT sync_probe.expectations[] := ARRAY[
+        -- flush_p99_us, commits_per_sec, durable, no_errors, recommended
+        ('etcd', 10000, NULL, true, false, false)::sync_probe.expectations,
+        ('oltp', 10000, 300, true, true, false)::sync_probe.expectations];
     wanted sync_probe.expectations;
     a record; -- what was measured, today's advice of the run, and why there are no figures
     total integer := 0;
@@ -91,12 +77,15 @@ BEGIN
     END IF;
     SELECT e.* INTO wanted FROM sync_probe.expectations AS e WHERE e.profile = expect.profile;
     IF NOT FOUND THEN
+        SELECT e.* INTO wanted FROM unnest(ready_made) AS e WHERE e.profile = expect.profile;
+    END IF;
+    IF NOT FOUND THEN
         RAISE invalid_parameter_value USING
             MESSAGE = format('profile "%s" does not exist', profile),
-            HINT = (SELECT coalesce('Valid profiles are '
-                        || string_agg(format('"%s"', e.profile), ', ' ORDER BY e.profile) || '.',
-                        'Insert a row into sync_probe.expectations.')
-                    FROM sync_probe.expectations AS e);
+            HINT = (SELECT format('Valid profiles are %s; add one to sync_probe.expectations.',
+                                  string_agg(format('"%s"', p.profile), ', ' ORDER BY p.profile))
+                    FROM (SELECT e.profile FROM sync_probe.expectations AS e
+                          UNION SELECT e.profile FROM unnest(ready_made) AS e) AS p);
     END IF;
     IF EXISTS (SELECT FROM sync_probe_internal.running() AS r WHERE r.suite = 'trial') THEN
         RAISE lock_not_available USING HINT = 'See sync_probe.running, and try again after it.',

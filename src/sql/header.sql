@@ -1,4 +1,5 @@
-/* pg_sync_probe: joined by make from the files in src/sql, in the order of the Makefile */
+/* pg_sync_probe: joined by make from the files in src/sql, in the order of the Makefile, without
+   their comments */
 
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION pg_sync_probe" to load this file. \quit

@@ -89,7 +89,7 @@ FROM sync_probe.expect('oltp', 'pg_default') AS e;
 UPDATE examined SET mount_options = 'rw';
 
 INSERT INTO sync_probe.expectations (profile, commits_per_sec) VALUES ('oltp', 7);
-SELECT is(string_agg(e.expected, ' '), 'at least 7', 'an insert replaces a row')
+SELECT is(string_agg(e.expected, ' '), 'at least 7', 'a row replaces a profile that comes with the extension')
 FROM sync_probe.expect() AS e;
 
 CREATE FUNCTION pg_temp.raised(OUT message text, OUT detail text) LANGUAGE plpgsql AS $$
