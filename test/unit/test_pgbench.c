@@ -44,7 +44,7 @@ static const struct
 	{"latency average = -0.500 ms\n" DONE TPS, true, {7, -1, NAN, 3.5}, ""},
 	/* statements that look like other lines, without a time, of several lines, cut off */
 	{DONE TPS HEADING "    0.070  2 tps = 5 (without)\n  NaN 1 X\n"
-		"  \\set i (1 + \\\n   2)\n  1 0 Y", true, {7, -1, NAN, 3.5},
+		"  \\set i (1 + \\\n   2)\n\t3 0 Z\n  1 0 Y", true, {7, -1, NAN, 3.5},
 		"0.070 2 tps = 5 (without)\nnan 1 X\n"},
 	{HEADING DONE TPS, false, {-1, -1, NAN, NAN}, ""},
 };
