@@ -23,7 +23,7 @@ _PG_init(void)
 							 "Minimum gain that is worth a change.",
 							 "0.05 is 5 percent.",
 							 &sp_margin, 0.05, 0.001, 1.0,
-							 PGC_USERSET, 0, NULL, NULL, NULL);
+							 PGC_SUSET, 0, NULL, NULL, NULL);
 
 	DefineCustomIntVariable("pg_sync_probe.max_duration",
 							"Longest duration of a probe, trial, workload or commit_waits().",

@@ -42,8 +42,9 @@
 /* The progress of this backend; it is detached at the end of the transaction. */
 static dsm_segment *segment;
 
-/* The extension, locked until the end of the transaction. */
+/* The extension, locked until the end of the transaction, if that could be had at once. */
 static LOCKTAG extension_tag;
+static bool extension_is_locked;
 
 static LockAcquireResult
 acquire(uint32 handle, uint16 kind, bool wait)
@@ -159,44 +160,54 @@ complain_about_drop(void)
 			 errmsg("canceling statement because the extension is being dropped")));
 }
 
+/* Does somebody have this lock on the extension, or wait for it, who may drop that? */
+static bool
+is_being_dropped(void)
+{
+	LockData   *locks = GetLockStatusData();
+
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		const LockInstanceData *lock = &locks->locks[i];
+		PGPROC	   *other = memcmp(&lock->locktag, &extension_tag, sizeof(LOCKTAG)) != 0 ||
+			(lock->waitLockMode != AccessExclusiveLock &&
+			 (lock->holdMask & LOCKBIT_ON(AccessExclusiveLock)) == 0) ? NULL :
+			BackendPidGetProc(lock->pid);
+
+		if (other && is_member_of_role(other->roleId, sp_history_owner()))
+			return true;
+	}
+	pfree(locks->locks);
+	pfree(locks);
+	return false;
+}
+
 /*
  * DROP EXTENSION locks the extension before anything that belongs to it.  So it waits
  * here for the end of a run, and not with a lock on a table that the run needs for its
  * record, while the run has one on another: that would be a deadlock.  Never waits.
+ *
+ * Everybody may lock the extension, as with ALTER FUNCTION ... DEPENDS ON EXTENSION, and the
+ * server checks privileges after it has the lock: who may not drop the extension stops no run.
  */
 static void
 lock_extension(void)
 {
 	SET_LOCKTAG_OBJECT(extension_tag, MyDatabaseId, ExtensionRelationId,
 					   get_extension_oid("pg_sync_probe", false), 0);
-	if (LockAcquire(&extension_tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+	extension_is_locked = LockAcquire(&extension_tag, AccessShareLock, false, true) !=
+		LOCKACQUIRE_NOT_AVAIL;
+	if (!extension_is_locked && is_being_dropped())
 		complain_about_drop();
 }
 
-/*
- * Throw an error if DROP EXTENSION waits for this run.  The server checks privileges after it has
- * the lock: that of who may not drop the extension waits, too.
- */
+/* Throw an error if DROP EXTENSION waits for this run. */
 void
 sp_yield_to_drop(void)
 {
-	LockData   *locks;
-
-	if (!LockHasWaiters(&extension_tag, AccessShareLock, false))
-		return;
-	locks = GetLockStatusData();
-	for (int i = 0; i < locks->nelements; i++)
-	{
-		const LockInstanceData *lock = &locks->locks[i];
-		PGPROC	   *waits = lock->waitLockMode == NoLock ||
-			memcmp(&lock->locktag, &extension_tag, sizeof(LOCKTAG)) != 0 ? NULL :
-			BackendPidGetProc(lock->pid);
-
-		if (waits && is_member_of_role(waits->roleId, sp_history_owner()))
-			complain_about_drop();
-	}
-	pfree(locks->locks);
-	pfree(locks);
+	if (extension_is_locked && LockHasWaiters(&extension_tag, AccessShareLock, false) &&
+		is_being_dropped())
+		complain_about_drop();
 }
 
 /*

@@ -127,7 +127,7 @@ be_gentle(FunctionCallInfo fcinfo, const sp_run *run)
 					probe->duty_cycle, sp_rounded_time((double) probe->duration_ns, rint)),
 			 errdetail("In the %.1f s before, %.1f of them did so at a time on average.",
 					   SP_LOOK_S, run->profile.seen.committing),
-			 errhint("Give a duty_cycle: with 1 it takes less time, and costs them more.")));
+			 errhint("With duty_cycle => 1, probe() takes less time and costs them more.")));
 }
 
 /*

@@ -239,7 +239,7 @@ extern void sp_put_recommended(sp_row *row, const sp_comparison *comparison,
 extern void sp_put_latencies(sp_row *row, const sp_histogram *histogram);
 extern void sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparison,
 							 const sp_judgement *judgement, const char *reason,
-							 int64 duration_us);
+							 int64 duration_us, int least_s);
 extern void sp_put_speed(sp_row *row, const sp_speed *speed);
 extern void sp_record(sp_run *run, bool wanted);
 

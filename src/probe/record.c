@@ -207,27 +207,34 @@ put_candidate(sp_row *row, const char *column, const sp_comparison *comparison, 
 /* Enough in practice, where a multiple is not known to decide. */
 #define MAX_TIMES_AS_LONG	20
 
+/* SP_MIN_SAMPLES rounds of two values on real commits take 15 s and the time of reloads. */
+#define LIVE_LEAST_S		30
+
 /*
- * Whole seconds with which a run of that duration may settle its question: at least 15 s, and
+ * Whole seconds with which a run of that duration may settle its question: at least these, and
  * at most pg_sync_probe.max_duration.
  */
 static void
-put_longer_duration(sp_row *row, const sp_judgement *judgement, int64 duration_us)
+put_longer_duration(sp_row *row, const sp_judgement *judgement, int64 duration_us, int least_s)
 {
 	double		times = isnan(judgement->times_as_long) ? 3 :
 		Min(judgement->times_as_long, MAX_TIMES_AS_LONG);
 	int64		longer_us = (int64) (times * duration_us) / USECS_PER_SEC * USECS_PER_SEC;
 
-	longer_us = Max(longer_us, 15 * USECS_PER_SEC);
+	longer_us = Max(longer_us, least_s * USECS_PER_SEC);
 	longer_us = Min(longer_us, sp_max_duration_ms * INT64CONST(1000));
 	if (longer_us > duration_us)
 		sp_row_put_interval(row, "longer_duration", longer_us);
 }
 
-/* What a run of that duration says of a setting, and why: the columns of sync_probe.runs. */
+/*
+ * What a run of that duration says of a setting, and why: the columns of sync_probe.runs.  One
+ * that may decide takes least_s.
+ */
 void
 sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparison,
-				 const sp_judgement *judgement, const char *reason, int64 duration_us)
+				 const sp_judgement *judgement, const char *reason, int64 duration_us,
+				 int least_s)
 {
 	sp_row_put_name(row, "setting", setting);
 	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
@@ -237,7 +244,7 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 	sp_row_put_number(row, "margin", comparison->margin, 6);
 	sp_row_put_text(row, "reason", reason);
 	if (judgement->verdict == SP_UNDECIDED)
-		put_longer_duration(row, judgement, duration_us);
+		put_longer_duration(row, judgement, duration_us, least_s);
 }
 
 /* ------------------------------------------------------------------ the run */
@@ -292,7 +299,8 @@ run_row(const sp_run *run, TupleDesc row_type)
 	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(is_usable_for_advice(run)));
 	if (compared)
 		sp_put_judgement(row, compared->setting.setting, &compared->setting.comparison,
-						 &compared->setting.judgement, compared->reason, compared->duration_us);
+						 &compared->setting.judgement, compared->reason, compared->duration_us,
+						 LIVE_LEAST_S);
 	else if (run->suite->put_verdict)
 		run->suite->put_verdict(row, run);
 	return sp_row_form(row);

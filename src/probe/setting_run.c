@@ -136,7 +136,8 @@ sp_compared_choose(sp_compared *compared, const char *setting, const char *unit,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no value of \"%s\" to compare with the current one, \"%s\"",
-						setting, current)));
+						setting, current),
+				 errhint("Give others: \"values\" => '{...}'.")));
 }
 
 /* ------------------------------------------------------------------- rounds */

@@ -36,7 +36,7 @@ put_method_verdict(sp_row *row, const sp_run *run)
 		return;
 	sp_probe_explain(probe, reason);
 	sp_put_judgement(row, "wal_sync_method", comparison, &probe->judgement, sp_valid_text(reason),
-					 probe->duration_ns / 1000);
+					 probe->duration_ns / 1000, 15);
 	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
 					sp_durable_name(comparison->candidates[comparison->current].durable));
 }

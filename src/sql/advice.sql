@@ -200,7 +200,7 @@ BEGIN
     reason := CASE WHEN NOT synced THEN 'fsync is off: this server syncs nothing'
                    WHEN lost THEN proof
                    WHEN verdict = 'outdated'
-                   THEN format('run %s is outdated: %s', run_id, array_to_string(changes, ', '))
+                   THEN format('run %s is outdated: %s', run_id, array_to_string(changes, '; '))
                    WHEN was_followed
                    THEN format('chosen instead of %s: %s', run.wal_sync_method, run.reason)
                    WHEN run.verdict = 'switch' AND of_location <> 'pg_wal'

@@ -118,6 +118,8 @@ BEGIN
                               @.type() == "number" && (@ < 0 || @ > 1e15 || @ > 0 && @ < 1e-100)
                               || @ like_regex "^(nan|-?infinity)$" flag "i")')
                      THEN 'it has a figure that is neither 0 nor from 10^-100 to 10^15'
+                     WHEN (r.run ->> 'finished_at')::timestamptz > now() + interval '1 day'
+                     THEN 'its finished_at is in the future'
                      WHEN EXISTS (SELECT FROM jsonb_path_query(r.run, '$.samples[*].ordinal') AS o
                                   WHERE NOT jsonb_path_exists(r.run,
                                                 '$.measurements[*] ? (@.ordinal == $o)',

@@ -67,10 +67,12 @@ DECLARE
         ('etcd', 10000, NULL, true, false, false)::sync_probe.expectations,
         ('oltp', 10000, 300, true, true, false)::sync_probe.expectations];
     wanted sync_probe.expectations;
+    probed record;
     a record; -- what was measured, today's advice of the run, and why there are no figures
     total integer := 0;
     failed text[] := '{}';
 BEGIN
+    PERFORM sync_probe_internal.require_monitor('expect()');
     IF num_nulls(profile, location, raise) > 0 THEN
         RAISE invalid_parameter_value USING HINT = 'Omit an argument to use its default.',
             MESSAGE = 'arguments "profile", "location" and "raise" must not be null';
@@ -94,30 +96,30 @@ BEGIN
     IF duration IS NULL THEN
         PERFORM sync_probe_internal.examine_locations(location);
         SELECT format('run %s', (n.run).run_id) AS source, n.verdict, n.max_regret, n.durable,
-               n.reason, w.why || format('; execute SELECT FROM sync_probe.probe(%L, '
-                                         'duration => ''10 s'', stop_early => false)', n.location)
-                   AS missing,
+               n.reason, w.why || '; execute ' || c.command AS missing, c.command,
                ARRAY(SELECT m FROM sync_probe.measurements AS m
                      WHERE m.run_id = (n.run).run_id AND w.why IS NULL) AS measured
         INTO a
         FROM sync_probe_internal.advice(also => location) AS n,
+             LATERAL (SELECT format('SELECT * FROM sync_probe.probe(%L, duration => ''30 s'', '
+                                    'stop_early => false)', n.location)) AS c (command),
              LATERAL (SELECT CASE
                  WHEN (n.run).run_id IS NULL
-                 THEN coalesce('run ' || n.passed_over || ' does not count', 'never probed')
+                 THEN coalesce('run ' || n.passed_over || ' does not count: ' || n.passed_over_why,
+                               'never probed')
                  WHEN n.changes IS NOT NULL
                  THEN format('run %s is outdated: %s', (n.run).run_id,
-                             array_to_string(n.changes, ', ')) END) AS w (why)
+                             array_to_string(n.changes, '; ')) END) AS w (why)
         WHERE n.location = expect.location;
     ELSE
+        SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured INTO probed
+        FROM sync_probe_internal.probe_run(location, 'wal', duration, stop_early => false) AS p;
         SELECT 'this probe' AS source, d.verdict, d.max_regret, d.durable, d.reason,
-               NULL AS missing, p.measured
+               NULL AS missing, probed.measured
         INTO a
-        FROM (SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured
-              FROM sync_probe_internal.probe_run(location, 'wal', duration, stop_early => false)
-                  AS p) AS p,
-             sync_probe_internal.run_advice(location, p.run, p.measured, NULL, false,
-                 sync_probe_internal.power_tested(location, (p.run).directory,
-                                                  (p.run).device)) AS d;
+        FROM sync_probe_internal.run_advice(location, probed.run, probed.measured, NULL, false,
+                 sync_probe_internal.power_tested(location, (probed.run).directory,
+                                                  (probed.run).device)) AS d;
     END IF;
     FOR expectation, ok, value, expected, reason IN
         SELECT v.expectation, coalesce(v.ok, false), v.value, v.expected, v.reason
@@ -138,7 +140,7 @@ BEGIN
                   WHEN p.ops > 0
                   THEN format('%s has %s of the 299 paced flushes that a 99th percentile takes: %s',
                               a.source, p.ops, CASE WHEN duration IS NULL
-                                  THEN 'probe longer, with stop_early => false'
+                                  THEN 'execute ' || a.command
                                   ELSE 'pass a longer duration' END)
                   ELSE m.missing END),
             (2, wanted.commits_per_sec IS NOT NULL, 'commits_per_sec',
@@ -149,15 +151,16 @@ BEGIN
                   ELSE m.missing END),
             (3, wanted.durable, 'durable', a.durable IN ('yes', 'no_cache', 'proven'),
              coalesce(a.durable, 'unknown'), 'yes',
+             -- without what real commits said
              CASE WHEN NOT current_setting('fsync')::boolean
-                       OR a.durable IN ('proven', 'refuted') THEN a.reason
+                       OR a.durable IN ('proven', 'refuted') THEN split_part(a.reason, '. Run ', 1)
                   ELSE coalesce(a.missing, format('%s, with %s', a.source, current_method)) END),
             (4, wanted.no_errors, 'no_errors', e.codes IS NULL, coalesce(e.codes, 'none'), 'none',
              coalesce(e.messages, 'no finding of severity error')),
             (5, wanted.recommended, 'recommended',
              a.verdict = 'keep' OR a.verdict = 'undecided' AND a.max_regret
                  <= current_setting('pg_sync_probe.margin')::float8,
-             a.verdict, 'keep',
+             a.verdict, 'keep, or undecided within the margin',
              CASE WHEN a.verdict IN ('not probed', 'outdated') IS NOT FALSE THEN a.missing
                   ELSE a.reason END)
             ) AS v (n, wanted, expectation, ok, value, expected, reason)

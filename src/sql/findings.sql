@@ -59,6 +59,18 @@ FOR a IN SELECT t.*, (t.run).run_id AS of_run FROM sync_probe_internal.advice(bu
         )::sync_probe_internal.finding;
     END IF;
 
+    IF 'SELECT sync_probe.cleanup()' = ANY (a.commands) THEN
+        restores := string_to_array(
+            left(substr(current_setting('pg_sync_probe.trial_restores'), 2), -1), '","');
+        told := told || ('pg_wal', 'error', 'trial_not_restored',
+        format('a trial has left %s = %s behind', restores[1],
+               current_setting(restores[1], true)),
+        'The server or the machine has failed during the trial. Restore the value from before.',
+        a.commands,
+        jsonb_build_object('setting', restores[1], 'value_before', nullif(restores[2], ''))
+        )::sync_probe_internal.finding;
+    END IF;
+
     IF a.durable IN ('proven', 'refuted') THEN tested := tested || a.location; END IF;
     IF 'power_test' = ANY (a.suites) THEN
         SELECT t.* INTO s FROM sync_probe_internal.power_tested(
@@ -160,18 +172,6 @@ IF FOUND THEN told := told || ('pg_wal', 'warning', 'fsync_was_off',
     ' until the server is restarted.', NULL,
     jsonb_build_object('run_id', s.run_id, 'finished_at', s.finished_at,
                        'server_started_at', pg_postmaster_start_time())
-    )::sync_probe_internal.finding;
-END IF;
-
-restores := string_to_array(
-    left(substr(current_setting('pg_sync_probe.trial_restores', true), 2), -1), '","');
-IF cardinality(restores) > 2
-   AND NOT EXISTS (SELECT FROM sync_probe.running AS r WHERE r.suite = 'trial') THEN
-    told := told || ('pg_wal', 'error', 'trial_not_restored',
-    format('a trial has left a value of %s behind', restores[1]),
-    'The server or the machine has failed during the trial. Restore the value from before.',
-    ARRAY['SELECT sync_probe.cleanup()'],
-    jsonb_build_object('setting', restores[1], 'value_before', nullif(restores[2], ''))
     )::sync_probe_internal.finding;
 END IF;
 

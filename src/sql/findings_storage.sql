@@ -62,7 +62,7 @@ FOREACH p IN ARRAY facts LOOP
         ' the cluster',
         'Switch it on. Then run sync on the machine, or stop the server and run initdb --sync-only,'
         ' or unmount the file systems: data written before may still be in memory only.',
-        ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()'],
+        ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_catalog.pg_reload_conf()'],
         jsonb_build_object('fsync', 'off'))::sync_probe_internal.finding;
     END IF;
 

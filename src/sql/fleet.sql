@@ -84,7 +84,7 @@ DECLARE
     is_ready boolean;
     answer text;
 BEGIN
-    error := CASE WHEN coalesce(statement, '') !~ '\S'
+    error := CASE WHEN coalesce(statement, '') !~ '[^[:space:]]'
                   THEN 'argument "statement" must not be null or empty'
                   WHEN array_position(servers, NULL) > 0
                   THEN 'argument "servers" must not contain null'
@@ -98,7 +98,8 @@ BEGIN
             HINT = 'Pass a query, parallel from 1 to 64, and a time_limit from 1 ms to 1 day.';
     END IF;
     -- A superuser needs no password.  Who owns a server could map him to a superuser of this
-    -- cluster, and have the query read a view that calls what he likes.
+    -- cluster, and have the query read a view that calls what he likes.  Where a server leads that
+    -- somebody has mapped for all, nobody but its owner has chosen.
     SELECT array_agg(s.srvname ORDER BY s.srvname), array_agg(c.ms ORDER BY s.srvname),
            (array_agg(s.srvname) FILTER (WHERE o.rolsuper < u.rolsuper))[1]
     INTO nodes, connect_ms, server
@@ -115,7 +116,9 @@ BEGIN
       AND CASE WHEN servers IS NOT NULL THEN s.srvname = ANY (servers)
                ELSE has_server_privilege(s.oid, 'USAGE') AND o.rolsuper >= u.rolsuper
                     AND EXISTS (SELECT FROM pg_user_mappings AS m
-                                WHERE m.srvid = s.oid AND m.umuser IN (0, u.oid)) END;
+                                WHERE m.srvid = s.oid
+                                  AND (m.umuser = u.oid OR m.umuser = 0
+                                       AND (o.rolsuper OR s.srvowner = u.oid))) END;
     IF server <> '' THEN
         RAISE insufficient_privilege USING
             MESSAGE = format('the owner of server "%s" is no superuser, but you are', server),
@@ -166,18 +169,21 @@ BEGIN
                        connect_ms[i], dblink),
                 prefix || i, nodes[i])).error;
             -- LOCAL, as a pooler gives the session to others.  Messages below an error would go
-            -- to this server's log.  The statement may end with a comment, and have a column q.
+            -- to this server's log.  The owner of a database can set its search_path, and have
+            -- operators that fit better than the server's.  The statement may end with a comment,
+            -- and have a column q.
             IF faults[i] IS NULL THEN
                 EXECUTE format('SELECT %I.dblink_send_query($1, $2)', dblink)
                     USING prefix || i, format(
                         E'SET LOCAL statement_timeout = %s;'
                         'SET LOCAL client_connection_check_interval = 1000;'
                         'SET LOCAL client_min_messages = error;'
+                        'SET LOCAL search_path = pg_catalog, pg_temp;'
                         'SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.to_jsonb(q.*)), ''[]'')'
                         ' FROM (\n%s\n) AS q',
                         greatest(1, ceil(1000 * extract(epoch FROM started[i] + time_limit
                                                                    - clock_timestamp()))),
-                        regexp_replace(statement, ';\s*$', ''));
+                        regexp_replace(statement, ';[[:space:]]*$', ''));
             END IF;
         END IF;
 
@@ -336,8 +342,8 @@ COMMENT ON FUNCTION sync_probe.probe_fleet IS
 --
 -- The runs of a node have its system identifier and host, those of a promoted standby a host of
 -- its own.  What finished after the newest of them that is here is missing; a standby, or another
--- name of a node, may have just given it.  All runs of a node are imported, or none.  A user of
--- the node could make a concat() that fits better than the server's.
+-- name of a node, may have just given it.  A document may have any time: one to come counts for
+-- nothing.  All runs of a node are imported, or none.
 --
 CREATE FUNCTION sync_probe.collect_fleet(
     servers name[] DEFAULT NULL,
@@ -356,7 +362,7 @@ BEGIN
     SELECT coalesce(jsonb_object_agg(r.origin, r.finished_at), '{}') INTO newest
     FROM (SELECT concat(r.system_identifier, ' ', r.host) AS origin,
                  max(r.finished_at) AS finished_at
-          FROM sync_probe.runs AS r GROUP BY 1) AS r;
+          FROM sync_probe.runs AS r WHERE r.finished_at < now() + interval '1 h' GROUP BY 1) AS r;
     FOR node IN
         SELECT f.*
         FROM sync_probe.fleet_run(format('
@@ -364,7 +370,7 @@ BEGIN
                    sync_probe.export_json(ARRAY[m.run_id]) AS document
             FROM (SELECT r.run_id, r.finished_at, o.origin, count(*) OVER () AS missing
                   FROM sync_probe.runs AS r,
-                       LATERAL (SELECT pg_catalog.concat(r.system_identifier, '' '', r.host))
+                       LATERAL (SELECT concat(r.system_identifier, '' '', r.host))
                            AS o (origin)
                   WHERE r.imported_at IS NULL
                     AND r.finished_at > coalesce((%L::jsonb ->> o.origin)::timestamptz,

@@ -19,7 +19,11 @@ AS $$
 BEGIN
     PERFORM sync_probe_internal.require_monitor('latency_histogram()',
         '{sync_probe.runs,sync_probe.measurements,sync_probe_internal.samples}');
-    PERFORM sync_probe_internal.require_runs(ARRAY[coalesce(run_id, 0)]);
+    IF run_id IS NULL THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'argument "run_id" must not be null',
+            HINT = 'See SELECT run_id, label, location, suite, finished_at FROM sync_probe.runs.';
+    END IF;
+    PERFORM sync_probe_internal.require_runs(ARRAY[run_id]);
     RETURN QUERY
         SELECT m.ordinal, m.test, m.method,
                round(l.lower_us::numeric, CASE WHEN l.lower_us < 10 THEN 3 ELSE 1 END)::float8,

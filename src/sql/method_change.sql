@@ -13,7 +13,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', new_method),
-             'SELECT pg_reload_conf()']
+             'SELECT pg_catalog.pg_reload_conf()']
        || CASE WHEN starts_with(old_method, 'open_') <> starts_with(new_method, 'open_')
                THEN ARRAY['CALL sync_probe.wait_for_reload()', 'CHECKPOINT'] END
 $$;
@@ -33,9 +33,9 @@ GRANT EXECUTE ON PROCEDURE sync_probe_internal.await_postmaster TO pg_monitor;
 --
 -- Processes that execute a statement which began before a time.  A session takes a new
 -- configuration between two statements only, a worker of autovacuum between two tables, the
--- checkpointer between two checkpoints and while it waits in one.  WAL senders take it at
--- once, and their statement never ends.  Lists of processes are null if empty; news: the
--- first one is not the one of the notice before.
+-- checkpointer between two checkpoints and while it waits in one.  WAL senders that stream take
+-- it at once, and their statement never ends; others execute SQL, or a base backup.  Lists of
+-- processes are null if empty; news: the first one is not the one of the notice before.
 --
 CREATE FUNCTION sync_probe_internal.older_statements(
     before timestamptz,
@@ -57,7 +57,9 @@ FROM (SELECT string_agg(a.pid::text, ', ' ORDER BY a.pid)
              -- track_activities is off there: it is unknown whether a statement runs
              string_agg(a.pid::text, ', ' ORDER BY a.pid) FILTER (WHERE a.state = 'disabled')
       FROM pg_stat_activity AS a
-      WHERE a.pid <> pg_backend_pid() AND a.backend_type <> 'walsender') AS s (pids, silent_pids)
+      WHERE a.pid <> pg_backend_pid()
+        AND (a.backend_type <> 'walsender' OR a.query !~* '^[[:space:]]*START_REPLICATION')
+     ) AS s (pids, silent_pids)
 $$;
 
 --

@@ -2,7 +2,8 @@
 -- metrics
 --
 -- What monitoring asks for, with names and base units as Prometheus has them.  Strings are labels
--- of a series whose value is 1.  What is unknown is no row, and no value is NaN or infinite.
+-- of a series whose value is 1.  What is unknown is no row, and no value is NaN or infinite.  As
+-- numeric a value has 15 digits, without those that a division adds.
 --
 -- A function, so that it can set jit, as findings() does, which it calls once: that is half of the
 -- work.
@@ -14,7 +15,7 @@ ROWS 100
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
-SELECT 'pg_sync_probe_' || m.name, jsonb_strip_nulls(m.labels), m.value
+SELECT 'pg_sync_probe_' || m.name, jsonb_strip_nulls(m.labels), m.value::numeric::float8
 FROM (
     SELECT 'info', jsonb_build_object('version', e.extversion), 1::float8
     FROM pg_extension AS e

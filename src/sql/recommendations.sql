@@ -122,7 +122,7 @@ LOOP
         commands := CASE
             WHEN 'ro' = ANY (string_to_array(place.mount_options, ',')) THEN NULL
             WHEN place.holds_wal AND NOT current_setting('fsync')::boolean
-            THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
+            THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_catalog.pg_reload_conf()']
             WHEN verdict = 'outdated' OR basis IS NULL
             THEN ARRAY[sync_probe_internal.probe_command(location)]
             -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
@@ -164,7 +164,7 @@ LOOP
             delay := (
                 SELECT CASE WHEN d.advised <> d.now
                             THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', d.advised),
-                                       'SELECT pg_reload_conf()'] END
+                                       'SELECT pg_catalog.pg_reload_conf()'] END
                 FROM sync_probe_internal.live_runs(place, 'commit_delay') AS l
                 -- a value of the history may be anything
                 CROSS JOIN LATERAL (
@@ -176,11 +176,12 @@ LOOP
             live := coalesce(v.run_id IS NOT NULL AND verdict <> 'unsafe'
                              AND (verdict IN ('not probed', 'undecided', 'outdated')
                                   OR recommended_method = ANY (v.compared)), false);
-            -- a command that measures again comes last
+            -- a command that measures again comes last; where all is well there is none
             commands := nullif(
                 coalesce(delay, '{}')
                 || coalesce(CASE WHEN live THEN v.commands ELSE commands END, '{}')
-                || CASE WHEN v.newest_command IS NOT NULL AND NOT live AND verdict <> 'unsafe'
+                || CASE WHEN v.newest_command IS NOT NULL AND NOT live
+                             AND verdict NOT IN ('keep', 'unsafe')
                         THEN ARRAY[v.newest_command] ELSE '{}' END, '{}');
             IF live THEN
                 verdict := v.verdict; max_regret := v.max_regret; reason := v.reason;
@@ -192,6 +193,11 @@ LOOP
                                            v.newest_verdict, v.newest_reason);
             END IF;
         END IF;
+    END IF;
+    -- A trial that did not end has left its value, see src/trial: all else would be about that.
+    IF place.holds_wal AND current_setting('pg_sync_probe.trial_restores', true) ~ '^".*",".*","'
+       AND NOT EXISTS (SELECT FROM sync_probe.running AS r WHERE r.suite = 'trial') THEN
+        commands := '{SELECT sync_probe.cleanup()}';
     END IF;
     RETURN NEXT;
 END LOOP;
@@ -303,6 +309,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     place name;
+    probed record;
     message text;
     detail text;
     hint text;
@@ -324,16 +331,15 @@ BEGIN
     LOOP
         BEGIN
             RAISE NOTICE 'probing location "%"', place;
+            SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured INTO probed
+            FROM sync_probe_internal.probe_run(place, 'wal', duration, duty_cycle, label => label,
+                                               pace => pace) AS p;
             RETURN QUERY
                 SELECT place, d.verdict, d.current_method, d.recommended_method, d.max_regret,
                        d.flush_us, d.durable, d.basis
-                FROM (SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured
-                      FROM sync_probe_internal.probe_run(place, 'wal', probe_all.duration,
-                               probe_all.duty_cycle, label => probe_all.label,
-                               pace => probe_all.pace) AS p) AS p,
-                     sync_probe_internal.run_advice(place, p.run, p.measured, NULL, false,
-                         sync_probe_internal.power_tested(place, (p.run).directory,
-                                                          (p.run).device)) AS d;
+                FROM sync_probe_internal.run_advice(place, probed.run, probed.measured, NULL, false,
+                         sync_probe_internal.power_tested(place, (probed.run).directory,
+                                                          (probed.run).device)) AS d;
         EXCEPTION
             -- An error of the call itself would repeat for every location.
             WHEN lock_not_available OR invalid_parameter_value

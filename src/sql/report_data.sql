@@ -207,7 +207,7 @@ SELECT row_number() OVER (ORDER BY min(f.n)), f.severity, f.code,
                                                    FILTER (WHERE f.commands IS NOT NULL)) -> 0))
 FROM unnest(data.findings) WITH ORDINALITY
      AS f (location, severity, code, message, hint, commands, evidence, n)
-GROUP BY f.severity, f.code, CASE WHEN f.severity <> 'info' THEN f.n END
+GROUP BY f.severity, f.code, f.hint, CASE WHEN f.severity <> 'info' THEN f.n END
 $$;
 
 --

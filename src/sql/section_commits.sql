@@ -36,14 +36,13 @@ $$)
 UNION ALL VALUES (50, 'trials', 'What do real commits say?',
     'Real commits',
     'A trial switched a setting back and forth while sessions committed; the commit suite made '
-    'commits of its own. The current value is 1. A mark right of the band is better by more than '
-    'the margin; the line through it is the 95&nbsp;% confidence interval. The row of the current '
-    'value compares it with itself, so it shows the noise.', $$
+    'commits of its own. The current value stands at 1. A mark right of the band is better by more '
+    'than the margin; the line through it is the 95&nbsp;% confidence interval. The row of the '
+    'current value compares it with itself, so it shows the noise.', $$
 SELECT 'intervals' AS kind, 'times' AS unit,
        concat_ws(' ', CASE c.suite WHEN 'trial' THEN 'Trial of' ELSE 'Commit suite:' END,
                  concat_ws(', ', c.test, m.verdict)) AS heading,
-       concat_ws(' ', CASE WHEN c.setting = c.test
-                           THEN upper(left(c.reason, 1)) || substr(c.reason, 2) || '.' END,
+       concat_ws(' ', CASE WHEN c.setting = c.test THEN format('Result: %s.', c.reason) END,
            format('Run %s, %s, %s.', c.run_id, sync_probe_internal.html_time(c.started_at),
                   CASE WHEN c.suite = 'commit' THEN c.workers || ' workers'
                        WHEN c.workload IS NULL THEN 'load: the sessions of the server'

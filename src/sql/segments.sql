@@ -185,7 +185,7 @@ SELECT j.location, j.setting,
                               j.location)]
             WHEN j.verdict = 'switch' AND NOT j.followed AND j.holds_wal
             THEN ARRAY[format('ALTER SYSTEM SET %s = %s', j.setting, j.recommended),
-                       'SELECT pg_reload_conf()'] END
+                       'SELECT pg_catalog.pg_reload_conf()'] END
 FROM judged AS j
 WHERE j.counts
 ORDER BY j.holds_wal DESC, j.location, j.setting DESC

@@ -65,7 +65,7 @@ sp_location_find(const char *name, sp_location *location)
 				 errmsg("location \"%s\" does not exist", name),
 				 errdetail("A location is \"pg_wal\" or the name of a tablespace, never a path."),
 				 isdigit((unsigned char) name[0]) ?
-				 errhint("The first argument is the location. For a time: duration => '%s'.", name) :
+				 errhint("It was taken as the location. For a time: duration => '%s'.", name) :
 				 pg_strcasecmp(name, PG_WAL) == 0 ?
 				 errhint("Write it in lower case: \"pg_wal\".") :
 				 errhint("See SELECT name, directory FROM sync_probe.locations.")));

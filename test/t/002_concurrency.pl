@@ -110,6 +110,14 @@ like(($node->psql('other', 'SELECT sync_probe.cleanup()'))[2], $dropped,
 query($session, 'ROLLBACK');
 $session->quit;
 
+# Everybody may lock the extension so.
+$session = session($node, 'other');
+query($session, 'CREATE ROLE stranger; SET ROLE stranger; CREATE FUNCTION pg_temp.f() RETURNS int RETURN 1; BEGIN;
+	ALTER FUNCTION pg_temp.f() DEPENDS ON EXTENSION pg_sync_probe');
+is(($node->psql('other', "SELECT FROM sync_probe.probe(duration => '1 s')"))[0], 0,
+	'who may not drop the extension stops no probe');
+$session->quit;
+
 $session = start_probe($node, LONG_PROBE);
 $node->safe_psql('other', 'DROP EXTENSION pg_sync_probe; CREATE EXTENSION pg_sync_probe');
 like(end_probe($node, $session), qr/canceling statement due to user request/,

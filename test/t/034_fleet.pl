@@ -86,6 +86,10 @@ rows_ok('those with a mapping',
 		wrong => qr/^could not establish connection: .*password authentication failed/,
 		closed => qr/^could not establish connection: .*refused/,
 		deaf => qr/^could not establish connection: .*timeout expired/ });
+# the owner of a node's database could have an operator that is a trap
+sql($north, 'ALTER DATABASE postgres SET search_path = public, pg_catalog');
+rows_ok('names are the server\'s own', q{'SELECT current_setting(''search_path'') AS p', '{north}'},
+	{ north => qr/"pg_catalog, pg_temp"/ });
 rows_ok('a list', q{'TABLE sync_probe.recommendations;', '{unmapped,bare,north,bare}'},
 	{ unmapped => qr/^user mapping not found/, north => qr/^\[.*"location": "pg_wal"/,
 		bare => qr/^relation "sync_probe.recommendations" does not exist$/ });
@@ -113,7 +117,7 @@ for ([ 'CALL x()', $one ], [ 'SELECT 1; SELECT 2', $one ],
 sql($here, <<'SQL');
 CREATE ROLE "D BA" LOGIN;
 GRANT EXECUTE ON FUNCTION sync_probe.fleet_run TO "D BA";
-GRANT USAGE ON FOREIGN SERVER north, secret, unmapped TO "D BA";
+GRANT USAGE ON FOREIGN SERVER north, secret, unmapped, theirs TO "D BA";
 CREATE USER MAPPING FOR "D BA" SERVER north OPTIONS (user 'fleet', password 'r1ght-secret');
 SQL
 my $denied = (run_sql($here, 'SELECT FROM sync_probe.fleet_run(\'SELECT 1\')', role => 'D BA'))[1];
@@ -149,7 +153,7 @@ sub start_fleet ($arguments, $nodes, $setting = undef)
 	query($session, "SELECT FROM \"my \"\"tools\".dblink_connect('mine', 'north')");
 	query($session, $setting) if $setting;
 	start_query($session, "SELECT server, result -> 0 -> 'n', error
-		FROM sync_probe.fleet_run('SELECT pass_gate() AS n', $arguments)");
+		FROM sync_probe.fleet_run('SELECT public.pass_gate() AS n', $arguments)");
 	$north->poll_query_until('postgres', $running, $nodes) or die 'nobody came to the gate';
 	return $session;
 }

@@ -50,7 +50,7 @@ SELECT is(count(*) FILTER (WHERE bar IS NULL), 4::bigint, 'buckets that are all 
 FROM histogram;
 
 SELECT throws_ok(format('SELECT FROM sync_probe.latency_histogram(%s)', id), '22023', error, error)
-FROM (VALUES ('1002', 'run 1002 does not exist'), ('NULL', 'run 0 does not exist'))
+FROM (VALUES ('1002', 'run 1002 does not exist'), ('NULL', 'argument "run_id" must not be null'))
     AS v (id, error);
 
 \ir include/end.sql

@@ -91,7 +91,7 @@ FROM (VALUES
  'mount options were relatime, are nobarrier'),
 ('fsync=false, verdict=unsafe, durable=no', NULL, 'fsync was off, is on'),
 ('wal_sync_method=open_sync', 'UPDATE examined SET filesystem = ''xfs''',
- 'wal_sync_method was open_sync, is fdatasync, file system was ext4, is xfs'),
+ 'wal_sync_method was open_sync, is fdatasync; file system was ext4, is xfs'),
 -- advice that was followed
 ('verdict=switch, wal_sync_method=fsync, recommended_value=fdatasync',
  'UPDATE examined SET filesystem = ''xfs''', 'file system was ext4, is xfs')
@@ -185,6 +185,11 @@ FROM (VALUES
 ('a trial with another method in use', 'recommended_value=fsync, wal_sync_method=fsync',
  'fdatasync=0.9, fsync=1', NULL)) AS v (name, live, speeds, commands);
 
+INSERT INTO scenario (name, run, live, speeds, expected, reason, change_to, commands) VALUES
+('an undecided trial beside a probe that keeps', 'reason=probed',
+ 'verdict=undecided, longer_duration=3 min', 'fdatasync=1, fsync=0.9',
+ 'keep fdatasync fdatasync 0.02 yes wal', '^probed$', NULL, NULL);
+
 -- Each in a stage of its own: the rows that it left are those of the scenario alone.
 CREATE FUNCTION pg_temp.play(s scenario) RETURNS sync_probe.recommendation_details
 LANGUAGE plpgsql AS $$
@@ -237,7 +242,7 @@ SELECT is((got).current_method, 'fdatasync', name || ': current method') FROM pl
 -- open_* XLogWrite() takes for flushed what the others have written.
 SELECT is(sync_probe_internal.change_commands(old_method, new_method),
           ARRAY['ALTER SYSTEM SET wal_sync_method = ''' || new_method || '''',
-                'SELECT pg_reload_conf()']
+                'SELECT pg_catalog.pg_reload_conf()']
           || CASE WHEN checkpoint
                   THEN ARRAY['CALL sync_probe.wait_for_reload()', 'CHECKPOINT'] END,
           format('commands from %s to %s', old_method, new_method))
@@ -329,14 +334,14 @@ FROM (VALUES
     ('no rule of thumb', '', NULL, 0, ''),
     ('by the commit suite', 'suite=commit, verdict=switch, setting=wal_sync_method, '
         'recommended_value=50, test=commit_delay', '0=1, 50=1.3, 100=1.1', 0,
-     'ALTER SYSTEM SET commit_delay = 50; SELECT pg_reload_conf()'),
+     'ALTER SYSTEM SET commit_delay = 50; SELECT pg_catalog.pg_reload_conf()'),
     ('not by an import of it', 'suite=commit, verdict=switch, recommended_value=70, '
         'imported_at=2026-05-03', '0=1, 70=1.3', 0,
-     'ALTER SYSTEM SET commit_delay = 50; SELECT pg_reload_conf()'),
+     'ALTER SYSTEM SET commit_delay = 50; SELECT pg_catalog.pg_reload_conf()'),
     ('by a trial', 'verdict=switch, recommended_value=100', '0=1, 100=1.1', 0,
-     'ALTER SYSTEM SET commit_delay = 100; SELECT pg_reload_conf()'),
+     'ALTER SYSTEM SET commit_delay = 100; SELECT pg_catalog.pg_reload_conf()'),
     ('an undecided trial does not count', 'verdict=undecided, recommended_value=0',
-     '0=1, 200=1.1', 0, 'ALTER SYSTEM SET commit_delay = 100; SELECT pg_reload_conf()'),
+     '0=1, 200=1.1', 0, 'ALTER SYSTEM SET commit_delay = 100; SELECT pg_catalog.pg_reload_conf()'),
     ('no command once it is set', '', NULL, 100, ''),
     ('a trial against another value does not count', '', NULL, 70, ''),
     ('a value that was found harmful is not proposed', 'recommended_value=0', '0=1, 100=0.4', 0,

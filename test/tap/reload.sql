@@ -20,8 +20,14 @@ FROM (VALUES
     ('waits', 'checkpointer', NULL, NULL, NULL),
     ('-', 'checkpointer', NULL, NULL, 'CheckpointWriteDelay'),
     ('-', 'checkpointer', NULL, NULL, 'CheckpointerMain'),
-    ('-', 'walsender', 'active', '-1 s', 'WalSenderMain'))
+    ('-', 'start_replication 0/0', 'active', '-1 s', NULL),
+    ('-', ' START_REPLICATION SLOT x LOGICAL 0/0', 'active', '-1 s', 'WalSenderMain'),
+    ('waits', 'BASE_BACKUP', 'active', '-1 s', 'BaseBackupRead'),
+    ('waits', 'SELECT 1 -- START_REPLICATION', 'active', '-1 s', NULL))
     AS v (expected, backend_type, state, began, wait_event);
+ALTER TABLE activity ADD query text;
+UPDATE activity SET query = backend_type, backend_type = 'walsender'
+WHERE backend_type ~* '_replication|backup';
 ALTER TABLE activity ADD query_start timestamptz, ADD backend_start timestamptz;
 UPDATE activity SET query_start = now() + began, backend_start = now() - interval '2 s';
 SELECT replace(pg_get_functiondef('sync_probe_internal.older_statements'::regproc),

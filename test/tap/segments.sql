@@ -131,9 +131,9 @@ SELECT set_eq($$SELECT severity, regexp_replace(message, 'run \d+', 'run N'), co
              ('info', 'it is undecided whether wal_init_zero = on is right (run N)',
               '{"SELECT * FROM sync_probe.probe(''pg_wal'', ''segments'', ''1 min'')"}'),
              ('warning', 'wal_init_zero = off makes WAL segments cheaper (run N)',
-              '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_reload_conf()}'),
+              '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_catalog.pg_reload_conf()}'),
              ('warning', 'wal_init_zero = on makes WAL segments cheaper (run N)',
-              '{ALTER SYSTEM SET wal_init_zero = on,SELECT pg_reload_conf()}')$$,
+              '{ALTER SYSTEM SET wal_init_zero = on,SELECT pg_catalog.pg_reload_conf()}')$$,
     'a finding for each setting, with its commands');
 
 -- ratios are times of the other value by those of the present one
@@ -143,9 +143,9 @@ SELECT results_eq(
     $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands
       FROM segment_advice$$,
     $$VALUES ('wal_recycle'::name, 'on', 0.8::float8, 0.77::float8, 0.83::float8,
-              '{ALTER SYSTEM SET wal_recycle = off,SELECT pg_reload_conf()}'::text[]),
+              '{ALTER SYSTEM SET wal_recycle = off,SELECT pg_catalog.pg_reload_conf()}'::text[]),
              ('wal_init_zero', 'on', 0.8, 0.77, 0.83,
-              '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_reload_conf()}')$$,
+              '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_catalog.pg_reload_conf()}')$$,
     'ratios before the advice is followed');
 SET LOCAL wal_recycle = off;
 SET LOCAL wal_init_zero = off;

@@ -147,7 +147,7 @@ sp_pgbench_log_feed(sp_pgbench_log *log, sp_pgbench_log_file *file, const char *
 			file->column++;
 		else if (*c < '0' || *c > '9')
 			*(file->column == LATENCY_COLUMN ? &file->has_failed : &file->is_odd) = true;
-		else if (file->column == LATENCY_COLUMN)
+		else if (file->column == LATENCY_COLUMN && file->us <= UINT64_MAX / SP_NS_PER_US)
 			file->us = file->us * 10 + (uint64_t) (*c - '0');
 	}
 }
