@@ -15,9 +15,6 @@
  */
 #include "storage/storage.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "common/child_process.h"
 
 char	   *sp_zfs_directory = "";
@@ -39,14 +36,6 @@ typedef enum tool_answer
 	NO_ANSWER					/* do not run a tool again */
 } tool_answer;
 
-static bool
-is_program(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
 /* path: room for MAXPGPATH; directories: with a colon between them, as in PATH. */
 static bool
 find_tool(const char *directories, const char *name, char *path)
@@ -56,7 +45,7 @@ find_tool(const char *directories, const char *name, char *path)
 		int			length = strcspn(directories, ":");
 
 		snprintf(path, MAXPGPATH, "%.*s/%s", length, directories, name);
-		if (is_program(path))
+		if (validate_exec(path) != -1)
 			return true;
 		directories += length;
 		if (*directories == '\0')

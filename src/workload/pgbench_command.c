@@ -10,9 +10,6 @@
  */
 #include "workload/workload.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "commands/dbcommands.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -60,7 +57,6 @@ void
 sp_pgbench_find(sp_workload_run *run)
 {
 	char	   *path = run->pgbench;
-	struct stat status;
 
 	run->host = own_host();
 	if (sp_pgbench_directory && sp_pgbench_directory[0] != '\0')
@@ -71,7 +67,8 @@ sp_pgbench_find(sp_workload_run *run)
 		get_parent_directory(path);
 	}
 	join_path_components(path, path, "pgbench");
-	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || access(path, X_OK) != 0)
+	/* -2: it can be executed, but not read */
+	if (validate_exec(path) == -1)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("could not find program \"%s\"", path),
