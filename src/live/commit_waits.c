@@ -54,6 +54,12 @@ observe(observation *seen, int64 duration_us)
 	sp_sampler_start(sampler);
 	sp_sampler_run(sampler, duration_us / 1e6);
 	seen->sums = *sp_sampler_stop(sampler);
+	/* up to 18, who sleeps for commit_delay has no wait event, as who computes */
+	if (seen->commit_delay > 0 && SP_WAIT_EVENT_COMMIT_DELAY == 0)
+	{
+		seen->sums.part[SP_PART_DELAY] = seen->sums.part[SP_PART_RUNNING];
+		seen->sums.part[SP_PART_RUNNING] = 0;
+	}
 	sp_wal_statistics_read(&after);
 	if (sp_wal_statistics_comparable(&before, &after))
 		seen->sums.flushes = sp_wal_statistics_flushes(&after) - sp_wal_statistics_flushes(&before);
@@ -62,11 +68,9 @@ observe(observation *seen, int64 duration_us)
 /* ----------------------------------------------------------------- the row */
 
 static void
-put_waits(sp_row *row, const observation *seen, const sp_commit_figures *figures)
+put_waits(sp_row *row, const sp_commit_figures *figures)
 {
 	const double *part_us = figures->part_us;
-	/* up to 18, who sleeps for commit_delay has no wait event, as who computes */
-	bool		sleeps = seen->commit_delay > 0 && SP_WAIT_EVENT_COMMIT_DELAY == 0;
 
 	sp_row_put_number(row, "commits_per_sec", figures->commits_per_sec, 1);
 	sp_row_put_number(row, "commit_wait_us", figures->wait_us, 1);
@@ -74,8 +78,7 @@ put_waits(sp_row *row, const observation *seen, const sp_commit_figures *figures
 	sp_row_put_number(row, "sync_us", part_us[SP_PART_SYNC], 1);
 	sp_row_put_number(row, "write_us", part_us[SP_PART_WRITE], 1);
 	sp_row_put_number(row, "queue_us", part_us[SP_PART_QUEUE], 1);
-	sp_row_put_number(row, "commit_delay_us",
-					  part_us[SP_PART_DELAY] + (sleeps ? part_us[SP_PART_RUNNING] : 0), 1);
+	sp_row_put_number(row, "commit_delay_us", part_us[SP_PART_DELAY], 1);
 	sp_row_put_number(row, "sync_rep_us", part_us[SP_PART_SYNC_REP], 1);
 }
 
@@ -91,7 +94,7 @@ result_row(const observation *seen, TupleDesc type)
 					"nothing commits on a standby: call it on the primary" :
 					!enableFsync ?
 					"no: fsync is off, so that commits do not wait for a sync" : answer);
-	put_waits(row, seen, &figures);
+	put_waits(row, &figures);
 	sp_row_put_int(row, "committers", INT4OID, seen->sums.committers);
 	sp_row_put_number(row, "wal_bytes_per_commit", figures.wal_bytes_per_commit, 0);
 	sp_row_put_number(row, "flushes_per_sec", figures.flushes_per_sec, 1);

@@ -99,12 +99,11 @@ TEST(answers)
 			"yes: " WAITS("50", "2.0 ms", "2.0 ms", "", "25")},
 		{"little of the time", 1000, 100000, {[SP_PART_SYNC] = 1000}, 0,
 			"hardly: " WAITS("1", "1.0 ms", "1.0 ms", "", "0")},
-		{"commit_delay without a wait event", 1000, 2000,
-			{[SP_PART_SYNC] = 500, [SP_PART_RUNNING] = 500}, 200,
+		{"commit_delay", 1000, 2000, {[SP_PART_SYNC] = 500, [SP_PART_DELAY] = 500}, 200,
 			"yes: " WAITS("50", "1.0 ms", "500 us", DELAY("500 us"), "12")},
 		/* most queue behind a process that sleeps */
 		{"a long commit_delay", 1000, 10000,
-			{[SP_PART_SYNC] = 50, [SP_PART_RUNNING] = 950, [SP_PART_QUEUE] = 9000}, 5000,
+			{[SP_PART_SYNC] = 50, [SP_PART_DELAY] = 950, [SP_PART_QUEUE] = 9000}, 5000,
 			"hardly: " WAITS("100", "10 ms", "500 us", DELAY("9.5 ms"), "2")
 			"; first try a shorter commit_delay, which is 5000 us"},
 		{"asynchronous commits", 1000, 2000, {[SP_PART_RUNNING] = 95, [SP_PART_QUEUE] = 5}, 0,

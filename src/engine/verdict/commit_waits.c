@@ -117,20 +117,15 @@ sync_us(const sp_commit_figures *figures)
 }
 
 static double
-delay_us(const sp_commit_figures *figures, int commit_delay)
+delay_us(const sp_commit_figures *figures)
 {
-	double		delay = figures->part_us[SP_PART_DELAY];
-
-	/* up to 18, the sleep has no wait event */
-	if (commit_delay > 0)
-		delay += figures->part_us[SP_PART_RUNNING];
-	return with_queue(figures, delay);
+	return with_queue(figures, figures->part_us[SP_PART_DELAY]);
 }
 
 static void
-say_parts(sp_sentence *to, const sp_commit_figures *figures, int commit_delay)
+say_parts(sp_sentence *to, const sp_commit_figures *figures)
 {
-	double		delay = delay_us(figures, commit_delay);
+	double		delay = delay_us(figures);
 
 	sp_say(to, "a commit waits ");
 	say_time(to, figures->wait_us);
@@ -188,8 +183,8 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 	sp_say(&to, "%s: ", saved * 2 < SMALL_SHARE ? "hardly" : "yes");
 	sp_say(&to, "sessions wait for commits in %.0f %% of their active time; ",
 		figures.wait_share * 100);
-	say_parts(&to, &figures, commit_delay);
+	say_parts(&to, &figures);
 	sp_say(&to, "; syncs in half the time would save %.0f %% of the active time", saved * 100);
-	if (delay_us(&figures, commit_delay) > sync_us(&figures))
+	if (delay_us(&figures) > sync_us(&figures))
 		sp_say(&to, "; first try a shorter commit_delay, which is %d us", commit_delay);
 }
