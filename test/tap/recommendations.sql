@@ -265,10 +265,6 @@ SELECT matches((got).reason, format('Run \d+, on real commits: %s, seen in commi
                                     pg_temp.given(live) ->> 'verdict'), name || ': shown')
 FROM played WHERE name LIKE '%way on' OR name LIKE '%, too';
 
--- followed advice leaves nothing to do; the finding says why a switch needs care
-SELECT is((SELECT count(*) FROM played AS p WHERE (p.got).reason LIKE 'chosen%'
-           AND (p.got).commands IS NOT NULL), 0::bigint, 'no command after advice was followed');
-
 -- on one screen
 SELECT pg_temp.play(s) AS ignored FROM scenario AS s WHERE s.name = 'keep' \gset
 SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = ''pg_wal''',
