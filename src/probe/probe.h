@@ -4,7 +4,7 @@
  *		sync_probe.probe(): measure one location, and record it.
  *
  * function.c checks the arguments (arguments.c), reads how this cluster flushes WAL
- * (wal_profile.c), creates the files (files.c, free_space.c), and lets the
+ * (wal_profile.c), creates the files (files.c), and lets the
  * engine measure with callbacks.c.  record.c builds the rows of the result, and records the run.
  * Suites are rows of the table in suites.c.
  *

@@ -203,7 +203,7 @@ FOREACH p IN ARRAY facts LOOP
     END IF;
 
     -- About the reserve of a probe, in which WAL may grow to max_wal_size.  A probe also keeps
-    -- four segments free, and counts blocks (src/probe/free_space.c).
+    -- four segments free, and counts blocks (src/storage/free_space.c).
     reserve := greatest(p.size_bytes / 100 * reserve_percent,
                         CASE WHEN p.holds_wal THEN max_wal_size - wal_size ELSE 0 END);
     IF p.available_bytes < reserve THEN told := told || (p.name, 'warning', 'low_space',
