@@ -115,7 +115,7 @@ BEGIN
         SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured INTO probed
         FROM sync_probe_internal.probe_run(location, 'wal', duration, stop_early => false) AS p;
         SELECT 'this probe' AS source, d.verdict, d.max_regret, d.durable, d.reason,
-               NULL AS missing, probed.measured
+               NULL AS missing, NULL AS command, probed.measured
         INTO a
         FROM sync_probe_internal.run_advice(location, probed.run, probed.measured, NULL, false,
                  sync_probe_internal.power_tested(location, (probed.run).directory,

@@ -118,6 +118,7 @@ DECLARE
     sections text := '';
     number integer := 0;
 BEGIN
+    PERFORM sync_probe_internal.require_monitor('report_html()');
     PERFORM sync_probe_internal.require_runs(run_ids);
     IF paths IS NULL THEN
         RAISE EXCEPTION 'argument "paths" must not be null'

@@ -111,8 +111,9 @@ query($session, 'ROLLBACK');
 $session->quit;
 
 # Everybody may lock the extension so.
-$session = session($node, 'other');
-query($session, 'CREATE ROLE stranger; SET ROLE stranger; CREATE FUNCTION pg_temp.f() RETURNS int RETURN 1; BEGIN;
+sql($node, 'CREATE ROLE stranger LOGIN');
+$session = $node->background_psql('other', extra_params => [qw(-U stranger)]);
+query($session, 'CREATE FUNCTION pg_temp.f() RETURNS int RETURN 1; BEGIN;
 	ALTER FUNCTION pg_temp.f() DEPENDS ON EXTENSION pg_sync_probe');
 is(($node->psql('other', "SELECT FROM sync_probe.probe(duration => '1 s')"))[0], 0,
 	'who may not drop the extension stops no probe');

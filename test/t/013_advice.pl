@@ -42,7 +42,7 @@ my $commands =
 
 record_switch('fdatasync');
 is(advice(), "switch|fsync|fdatasync|ALTER SYSTEM SET wal_sync_method = 'fdatasync'; SELECT"
-	  . " pg_reload_conf()", 'a switch');
+	  . " pg_catalog.pg_reload_conf()", 'a switch');
 is(sql($node, "$commands \\gexec"), 't', 'psql executes the commands with \gexec');
 ok(method_is('fdatasync'), 'and the server follows');
 is(advice(), 'keep|fdatasync|fdatasync|nothing to do', 'what was followed is kept');
@@ -51,7 +51,7 @@ is(advice(), 'keep|fdatasync|fdatasync|nothing to do', 'what was followed is kep
 
 record_switch('open_sync');
 is(advice(), "switch|fdatasync|open_sync|ALTER SYSTEM SET wal_sync_method = 'open_sync'; SELECT"
-	  . ' pg_reload_conf(); CALL sync_probe.wait_for_reload(); CHECKPOINT', 'a change');
+	  . ' pg_catalog.pg_reload_conf(); CALL sync_probe.wait_for_reload(); CHECKPOINT', 'a change');
 is(sql($node, <<'SQL'), 'fdatasync|open_sync|t', 'a change: the finding says why');
 SELECT f.evidence ->> 'method', f.evidence ->> 'recommended_method', f.commands = r.commands
 FROM sync_probe.findings AS f JOIN sync_probe.recommendation_details AS r USING (location)

@@ -296,7 +296,7 @@ CREATE FUNCTION concat(bigint, text, text) RETURNS text LANGUAGE sql AS 'SELECT 
 INSERT INTO sync_probe.runs OVERRIDING SYSTEM VALUE
 SELECT n.* FROM sync_probe.runs AS r, generate_series(1, 150) AS i,
     jsonb_populate_record(r, jsonb_build_object('run_id', 1000 + i, 'label', i, 'finished_at',
-        r.finished_at + (CASE i WHEN 101 THEN 100 WHEN 2 THEN 1 ELSE i END) * interval '1 h')) AS n
+        r.finished_at + (CASE i WHEN 101 THEN 100 WHEN 2 THEN 1 ELSE i END) * interval '1 s')) AS n
 WHERE r.run_id = 2;
 SQL
 is(collect('north'), 'north|101|49|', 'a hundred at a time, and those of the same moment');
