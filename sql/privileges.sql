@@ -188,6 +188,7 @@ pgbench_directory = '/tmp'
 pgbench_passfile = '/tmp/p'
 max_commit_wal = '10GB'
 margin = 0.1
+commit_waits_max_age = '2 h'
 $$);
 SET ROLE regress_sync_probe_monitor;
 SELECT FROM sync_probe.expect(duration => '10 ms'); -- it probes

@@ -160,20 +160,22 @@ complain_about_drop(void)
 			 errmsg("canceling statement because the extension is being dropped")));
 }
 
-/* Does somebody have this lock on the extension, or wait for it, who may drop that? */
+/* Does a role that may drop the extension hold its exclusive lock, or wait for it? */
 static bool
 is_being_dropped(void)
 {
+	const LOCKMASK exclusive = LOCKBIT_ON(AccessExclusiveLock);
 	LockData   *locks = GetLockStatusData();
 
 	for (int i = 0; i < locks->nelements; i++)
 	{
 		const LockInstanceData *lock = &locks->locks[i];
-		PGPROC	   *other = memcmp(&lock->locktag, &extension_tag, sizeof(LOCKTAG)) != 0 ||
-			(lock->waitLockMode != AccessExclusiveLock &&
-			 (lock->holdMask & LOCKBIT_ON(AccessExclusiveLock)) == 0) ? NULL :
-			BackendPidGetProc(lock->pid);
+		PGPROC	   *other;
 
+		if (memcmp(&lock->locktag, &extension_tag, sizeof(LOCKTAG)) != 0 ||
+			((lock->holdMask | LOCKBIT_ON(lock->waitLockMode)) & exclusive) == 0)
+			continue;
+		other = BackendPidGetProc(lock->pid);
 		if (other && is_member_of_role(other->roleId, sp_history_owner()))
 			return true;
 	}
@@ -187,8 +189,8 @@ is_being_dropped(void)
  * here for the end of a run, and not with a lock on a table that the run needs for its
  * record, while the run has one on another: that would be a deadlock.  Never waits.
  *
- * Everybody may lock the extension, as with ALTER FUNCTION ... DEPENDS ON EXTENSION, and the
- * server checks privileges after it has the lock: who may not drop the extension stops no run.
+ * ALTER FUNCTION ... DEPENDS ON EXTENSION takes the same lock, before it checks privileges: a
+ * role that may not drop the extension must not stop a run with it.
  */
 static void
 lock_extension(void)

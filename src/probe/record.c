@@ -211,7 +211,7 @@ put_candidate(sp_row *row, const char *column, const sp_comparison *comparison, 
 #define LIVE_LEAST_S		30
 
 /*
- * Whole seconds with which a run of that duration may settle its question: at least these, and
+ * Whole seconds with which a run of that duration may settle its question: at least least_s, and
  * at most pg_sync_probe.max_duration.
  */
 static void
@@ -228,8 +228,8 @@ put_longer_duration(sp_row *row, const sp_judgement *judgement, int64 duration_u
 }
 
 /*
- * What a run of that duration says of a setting, and why: the columns of sync_probe.runs.  One
- * that may decide takes least_s.
+ * What a run of that duration says of a setting, and why: the columns of sync_probe.runs.  least_s:
+ * the shortest run to recommend if it is undecided.
  */
 void
 sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparison,

@@ -25,6 +25,9 @@ put_method(sp_row *row, const sp_probe *probe, int c)
 		sp_row_put_text(row, "verdict", sp_verdict_name(probe->judgement.verdict));
 }
 
+/* Three times the default duration. */
+#define LEAST_S		15
+
 static void
 put_method_verdict(sp_row *row, const sp_run *run)
 {
@@ -36,7 +39,7 @@ put_method_verdict(sp_row *row, const sp_run *run)
 		return;
 	sp_probe_explain(probe, reason);
 	sp_put_judgement(row, "wal_sync_method", comparison, &probe->judgement, sp_valid_text(reason),
-					 probe->duration_ns / 1000, 15);
+					 probe->duration_ns / 1000, LEAST_S);
 	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
 					sp_durable_name(comparison->candidates[comparison->current].durable));
 }

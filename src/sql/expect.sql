@@ -1,9 +1,8 @@
 --
 -- expectations
 --
--- What a location must do to pass expect(): a row for each profile of the user's own.  Those that
--- come with the extension are in expect(): a dump that had them could not be restored where
--- CREATE EXTENSION has made them.
+-- The user's own profiles of expect().  Those that come with the extension are in that function: as
+-- rows they would be in each dump, and then restored where CREATE EXTENSION has inserted them.
 --
 CREATE TABLE sync_probe.expectations (
     profile name PRIMARY KEY CHECK (profile <> ''),
@@ -67,6 +66,8 @@ DECLARE
         ('etcd', 10000, NULL, true, false, false)::sync_probe.expectations,
         ('oltp', 10000, 300, true, true, false)::sync_probe.expectations];
     wanted sync_probe.expectations;
+    command CONSTANT text := format('SELECT * FROM sync_probe.probe(%L, duration => ''30 s'', '
+                                    'stop_early => false)', location);
     probed record;
     a record; -- what was measured, today's advice of the run, and why there are no figures
     total integer := 0;
@@ -96,13 +97,11 @@ BEGIN
     IF duration IS NULL THEN
         PERFORM sync_probe_internal.examine_locations(location);
         SELECT format('run %s', (n.run).run_id) AS source, n.verdict, n.max_regret, n.durable,
-               n.reason, w.why || '; execute ' || c.command AS missing, c.command,
+               n.reason, w.why || '; execute ' || command AS missing,
                ARRAY(SELECT m FROM sync_probe.measurements AS m
                      WHERE m.run_id = (n.run).run_id AND w.why IS NULL) AS measured
         INTO a
         FROM sync_probe_internal.advice(also => location) AS n,
-             LATERAL (SELECT format('SELECT * FROM sync_probe.probe(%L, duration => ''30 s'', '
-                                    'stop_early => false)', n.location)) AS c (command),
              LATERAL (SELECT CASE
                  WHEN (n.run).run_id IS NULL
                  THEN coalesce('run ' || n.passed_over || ' does not count: ' || n.passed_over_why,
@@ -115,7 +114,7 @@ BEGIN
         SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured INTO probed
         FROM sync_probe_internal.probe_run(location, 'wal', duration, stop_early => false) AS p;
         SELECT 'this probe' AS source, d.verdict, d.max_regret, d.durable, d.reason,
-               NULL AS missing, NULL AS command, probed.measured
+               NULL AS missing, probed.measured
         INTO a
         FROM sync_probe_internal.run_advice(location, probed.run, probed.measured, NULL, false,
                  sync_probe_internal.power_tested(location, (probed.run).directory,
@@ -140,7 +139,7 @@ BEGIN
                   WHEN p.ops > 0
                   THEN format('%s has %s of the 299 paced flushes that a 99th percentile takes: %s',
                               a.source, p.ops, CASE WHEN duration IS NULL
-                                  THEN 'execute ' || a.command
+                                  THEN 'execute ' || command
                                   ELSE 'pass a longer duration' END)
                   ELSE m.missing END),
             (2, wanted.commits_per_sec IS NOT NULL, 'commits_per_sec',
@@ -151,7 +150,7 @@ BEGIN
                   ELSE m.missing END),
             (3, wanted.durable, 'durable', a.durable IN ('yes', 'no_cache', 'proven'),
              coalesce(a.durable, 'unknown'), 'yes',
-             -- without what real commits said
+             -- advice() adds what real commits said, which proves nothing of syncs
              CASE WHEN NOT current_setting('fsync')::boolean
                        OR a.durable IN ('proven', 'refuted') THEN split_part(a.reason, '. Run ', 1)
                   ELSE coalesce(a.missing, format('%s, with %s', a.source, current_method)) END),

@@ -62,7 +62,7 @@ FOR a IN SELECT t.*, (t.run).run_id AS of_run FROM sync_probe_internal.advice(bu
     IF 'SELECT sync_probe.cleanup()' = ANY (a.commands) THEN
         restores := string_to_array(
             left(substr(current_setting('pg_sync_probe.trial_restores'), 2), -1), '","');
-        told := told || ('pg_wal', 'error', 'trial_not_restored',
+        told := told || (a.location, 'error', 'trial_not_restored',
         format('a trial has left %s = %s behind', restores[1],
                current_setting(restores[1], true)),
         'The server or the machine has failed during the trial. Restore the value from before.',

@@ -98,8 +98,8 @@ BEGIN
             HINT = 'Pass a query, parallel from 1 to 64, and a time_limit from 1 ms to 1 day.';
     END IF;
     -- A superuser needs no password.  Who owns a server could map him to a superuser of this
-    -- cluster, and have the query read a view that calls what he likes.  Where a server leads that
-    -- somebody has mapped for all, nobody but its owner has chosen.
+    -- cluster, and have the query read a view that calls what he likes.  A user mapping for PUBLIC
+    -- is not the caller's choice: by default it counts only if he or a superuser owns the server.
     SELECT array_agg(s.srvname ORDER BY s.srvname), array_agg(c.ms ORDER BY s.srvname),
            (array_agg(s.srvname) FILTER (WHERE o.rolsuper < u.rolsuper))[1]
     INTO nodes, connect_ms, server
@@ -342,8 +342,7 @@ COMMENT ON FUNCTION sync_probe.probe_fleet IS
 --
 -- The runs of a node have its system identifier and host, those of a promoted standby a host of
 -- its own.  What finished after the newest of them that is here is missing; a standby, or another
--- name of a node, may have just given it.  A document may have any time: one to come counts for
--- nothing.  All runs of a node are imported, or none.
+-- name of a node, may have just given it.  All runs of a node are imported, or none.
 --
 CREATE FUNCTION sync_probe.collect_fleet(
     servers name[] DEFAULT NULL,
@@ -362,7 +361,7 @@ BEGIN
     SELECT coalesce(jsonb_object_agg(r.origin, r.finished_at), '{}') INTO newest
     FROM (SELECT concat(r.system_identifier, ' ', r.host) AS origin,
                  max(r.finished_at) AS finished_at
-          FROM sync_probe.runs AS r WHERE r.finished_at < now() + interval '1 h' GROUP BY 1) AS r;
+          FROM sync_probe.runs AS r GROUP BY 1) AS r;
     FOR node IN
         SELECT f.*
         FROM sync_probe.fleet_run(format('

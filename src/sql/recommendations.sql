@@ -194,7 +194,7 @@ LOOP
             END IF;
         END IF;
     END IF;
-    -- A trial that did not end has left its value, see src/trial: all else would be about that.
+    -- A trial that did not end has left its value: other commands would measure or judge that one.
     IF place.holds_wal AND current_setting('pg_sync_probe.trial_restores', true) ~ '^".*",".*","'
        AND NOT EXISTS (SELECT FROM sync_probe.running AS r WHERE r.suite = 'trial') THEN
         commands := '{SELECT sync_probe.cleanup()}';

@@ -384,9 +384,9 @@ for (
 
 # without commits: what is recorded
 sql($node, 'CALL sync_probe.trial(\'commit_delay\', \'{0}\', \'2 s\')');
-is(sql($node, <<'SQL'), 'pg_wal|trial|commit_delay|undecided|7||t|t||7 current stopped,0 stopped',
-SELECT location, suite, setting, r.verdict, recommended_value, max_regret, directory IS NOT NULL,
-       usable_for_advice, workload,
+is(sql($node, <<'SQL'),
+SELECT location, suite, setting, r.verdict, recommended_value, max_regret, longer_duration,
+       directory IS NOT NULL, usable_for_advice, workload,
        string_agg(concat_ws(' ', method, choice, status), ',' ORDER BY ordinal)
 FROM sync_probe.runs AS r JOIN sync_probe.measurements AS m USING (run_id)
 WHERE reason = 'no transaction that writes has committed; repeat it while sessions write'
@@ -394,6 +394,7 @@ WHERE reason = 'no transaction that writes has committed; repeat it while sessio
   AND test = setting
 GROUP BY r.run_id ORDER BY run_id DESC LIMIT 1
 SQL
+	'pg_wal|trial|commit_delay|undecided|7||00:00:30|t|t||7 current stopped,0 stopped',
 	'without commits: its rows');
 
 # A reload would activate the change of a file, or has rejected it.  A file may be moved there.

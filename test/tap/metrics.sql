@@ -34,7 +34,7 @@ WITH run AS MATERIALIZED (
          ) AS v (days, p99_us, differences))
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
     p50_us, p99_us)
-SELECT r.id, m.ordinal, m.test, m.method, false, 'ok', 999, m.p99_us / 20, m.p99_us
+SELECT r.id, m.ordinal, m.test, m.method, false, 'ok', 999, m.p99_us * 0.04024, m.p99_us
 FROM run AS r, LATERAL (VALUES
     (1, 'paced', coalesce(r.differences ->> 'method', 'fdatasync'), r.p99_us),
     (2, 'saturated', 'fdatasync', 7), (3, 'paced', 'open_sync', 7)
@@ -49,11 +49,14 @@ SELECT bag_eq($$SELECT * FROM pg_temp.series() WHERE series !~ '^info'$$, ARRAY[
     'advice_info {"basis": "wal", "device": "nvme0n1", "method": "fdatasync", "durable": '
         '"no_cache", "verdict": "keep", "location": "pg_wal", "recommended_method": "fdatasync"} 1',
     'durable {"location": "pg_wal"} 1', 'run_age_seconds {"location": "pg_wal"} 1',
-    'flush_p50_seconds {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 0.000125',
+    'flush_p50_seconds {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} '
+        '0.0001006',
     'flush_p99_seconds {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 0.0025',
     'flush_p99_ratio {"device": "nvme0n1", "method": "fdatasync", "location": "pg_wal"} 2.5',
     'commit_wait_seconds {} 0.008', 'commits_per_second {} 250', 'wal_busy_ratio {} 0.5',
     'commit_wait_age_seconds {} 2'], 'all that is recorded');
+SELECT is(value::text, '0.0001006', 'no digits of a division by 10^6')
+FROM sync_probe.metrics WHERE name = 'pg_sync_probe_flush_p50_seconds';
 
 -- 43,200 bytes a second, twice as many on the device
 CREATE OR REPLACE FUNCTION sync_probe_internal.wal_rate(wal_bytes numeric, since timestamptz,

@@ -19,15 +19,14 @@ FROM (VALUES
     ('waits', 'checkpointer', NULL, NULL, 'DataFileSync'),
     ('waits', 'checkpointer', NULL, NULL, NULL),
     ('-', 'checkpointer', NULL, NULL, 'CheckpointWriteDelay'),
-    ('-', 'checkpointer', NULL, NULL, 'CheckpointerMain'),
-    ('-', 'start_replication 0/0', 'active', '-1 s', NULL),
-    ('-', ' START_REPLICATION SLOT x LOGICAL 0/0', 'active', '-1 s', 'WalSenderMain'),
-    ('waits', 'BASE_BACKUP', 'active', '-1 s', 'BaseBackupRead'),
-    ('waits', 'SELECT 1 -- START_REPLICATION', 'active', '-1 s', NULL))
+    ('-', 'checkpointer', NULL, NULL, 'CheckpointerMain'))
     AS v (expected, backend_type, state, began, wait_event);
 ALTER TABLE activity ADD query text;
-UPDATE activity SET query = backend_type, backend_type = 'walsender'
-WHERE backend_type ~* '_replication|backup';
+INSERT INTO activity (expected, backend_type, state, began, query, pid) VALUES
+    ('-', 'walsender', 'active', '-1 s', 'start_replication 0/0', 101),
+    ('-', 'walsender', 'active', '-1 s', ' START_REPLICATION SLOT x LOGICAL 0/0', 102),
+    ('waits', 'walsender', 'active', '-1 s', 'BASE_BACKUP', 103),
+    ('waits', 'walsender', 'active', '-1 s', 'SELECT 1 -- START_REPLICATION', 104);
 ALTER TABLE activity ADD query_start timestamptz, ADD backend_start timestamptz;
 UPDATE activity SET query_start = now() + began, backend_start = now() - interval '2 s';
 SELECT replace(pg_get_functiondef('sync_probe_internal.older_statements'::regproc),
@@ -36,7 +35,8 @@ SELECT replace(pg_get_functiondef('sync_probe_internal.older_statements'::regpro
 
 SELECT is(CASE WHEN a.pid::text = ANY (string_to_array(s.pids, ', ')) THEN 'waits'
                WHEN a.pid::text = ANY (string_to_array(s.silent_pids, ', ')) THEN 'unknown'
-               ELSE '-' END, a.expected, concat_ws(', ', backend_type, state, began, wait_event))
+               ELSE '-' END, a.expected,
+          concat_ws(', ', backend_type, state, began, wait_event, query))
 FROM activity AS a, sync_probe_internal.older_statements(now(), NULL) AS s;
 SELECT is(n.news, s.pids <> noticed, 'news after a notice of ' || noticed)
 FROM sync_probe_internal.older_statements(now(), NULL) AS s,

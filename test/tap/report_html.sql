@@ -323,6 +323,12 @@ SELECT collect_tap(
     is(pg_temp.faults(given), NULL, 'hostile imports, without paths'),
     matches(html, '<section id=trials .* x=y&gt;&lt;/title&gt;', 'they are shown'))
 FROM page;
+SELECT bag_eq($$SELECT code, locations FROM sync_probe_internal.report_findings(
+        jsonb_populate_record(NULL::sync_probe_internal.report_data, '{"findings": [
+            {"severity": "info", "code": "x", "location": "a", "hint": "1", "evidence": {}},
+            {"severity": "info", "code": "x", "location": "a", "hint": "2", "evidence": {}},
+            {"severity": "info", "code": "x", "location": "b", "hint": "1", "evidence": {}}]}'))$$,
+    $$VALUES ('x', '{a,b}'::text[]), ('x', '{a}')$$, 'findings with one hint are one');
 SET LOCAL transaction_read_only = on;
 SELECT is(pg_temp.faults(sync_probe.report_html()), NULL, 'a server with hostile imports');
 

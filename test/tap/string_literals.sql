@@ -1,6 +1,6 @@
 -- Documents, the report and scripts where strings are not read as in the standard.  PostgreSQL 19
 -- refuses the setting: there this is skipped.
-\set tests 5
+\set tests 6
 \ir include/begin.sql
 \ir include/stage.sql
 
@@ -31,11 +31,13 @@ SELECT is(sync_probe.export_json(ARRAY(SELECT run_id FROM imported))::text, docu
 SELECT is((SELECT i.test_cases FROM sync_probe.import_pg_test_fsync(E'Compare file sync methods '
                'using one 8kB write:\n        fsync   1000.000 ops/sec    1000 usecs/op') AS i), 1,
           'output of pg_test_fsync is read');
+SELECT throws_like($$SELECT FROM sync_probe.fleet_run('TABLE t', '{nowhere}')$$,
+                   'server "nowhere" of postgres_fdw or dblink_fdw does not exist');
 INSERT INTO sync_probe.workloads (workload, suite, script)
 VALUES ('variables', 'mine', E'\\set known 1\nSELECT :known, :unknown');
 SELECT throws_like($$SELECT sync_probe.pgbench('variables', duration => '1 s')$$,
                    'variable ":unknown" in the script of workload "variables" is not defined');
 \else
-SELECT skip('this server reads strings in one way only', 5);
+SELECT skip('this server reads strings in one way only', 6);
 \endif
 \ir include/end.sql

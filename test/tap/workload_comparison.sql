@@ -48,8 +48,7 @@ SELECT results_eq(
              ('insert', 'fast jit=false work_mem=1MB', 10, 1, 0.125),
              ('select', 'slow', 100, 2, 1), ('select', 'fast', 100, 1, 0.5),
              ('select', 'fast jit=false work_mem=1MB', 100, 3, 1.5)$$,
-    'totals first, which are sums; operations by name; combinations, and the ratio to the first of'
-    ' them, in the order in which they first ran, also where another one did');
+    'totals first, then operations by name; ratios are to the combination that ran first of all');
 
 SELECT is((SELECT count(*) FROM sync_probe.workload_comparison('upsert')
       WHERE operation = 'TOTALS'),

@@ -24,8 +24,7 @@ typedef enum sp_commit_part
 	SP_PART_QUEUE,				/* another process that writes or syncs WAL */
 	SP_PART_RUNNING,			/* nothing that is known: it computes, or sleeps for
 								 * commit_delay, which has no wait event before 19 */
-	SP_PART_DELAY,				/* commit_delay; whoever knows that the server cannot tell
-								 * it from the part before adds that part here */
+	SP_PART_DELAY,				/* commit_delay; before 19 the caller moves RUNNING here */
 	SP_PART_OTHER,				/* any other wait event */
 	SP_PART_SYNC_REP,			/* a synchronous standby */
 	SP_COMMIT_PARTS
