@@ -164,8 +164,7 @@ GRANT EXECUTE ON ALL ROUTINES IN SCHEMA sync_probe_internal TO regress_sync_prob
 ALTER DATABASE regress_sync_probe_defaults OWNER TO regress_sync_probe_owner;
 SET ROLE regress_sync_probe_owner;
 CREATE TABLE public.mine (run_id bigint);
-CREATE TRIGGER deletes AFTER TRUNCATE ON mine EXECUTE FUNCTION sync_probe_internal.delete_rows(
-    '', 'sync_probe.runs; ALTER ROLE regress_sync_probe_owner SUPERUSER');
+CREATE TRIGGER deletes AFTER TRUNCATE ON mine EXECUTE FUNCTION sync_probe_internal.delete_rows();
 \set VERBOSITY sqlstate
 TRUNCATE mine;
 \set VERBOSITY default

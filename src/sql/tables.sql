@@ -106,7 +106,7 @@ COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
 -- One row for each test case of a run.  probe() returns rows of this type.
 --
 -- There is no foreign key, here and below: pg_restore with several jobs loads the tables of an
--- extension in any order, and would fail.  Triggers on runs and measurements do the rest.
+-- extension in any order, and would fail.  Triggers on runs do the rest.
 --
 CREATE TABLE sync_probe.measurements (
     test text NOT NULL,
@@ -215,42 +215,35 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe_internal.samples', '');
 -- sync_probe_internal.delete_rows
 --
 -- What belongs to a run goes with it.  It runs as the owner, as actions of foreign keys do.  On a
--- table of his own, somebody who may execute it could give it arguments, or types whose comparisons
--- call a function of his own.
---
--- Its arguments: the columns that belong together, then the tables.
+-- table of his own, somebody who may execute it could give it types whose comparisons call a
+-- function of his own.
 --
 CREATE FUNCTION sync_probe_internal.delete_rows()
 RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS $function$
+AS $$
+DECLARE
+    of_runs text;
 BEGIN
-    IF TG_TABLE_SCHEMA <> 'sync_probe' THEN
+    IF TG_RELID <> 'sync_probe.runs'::regclass THEN
         RAISE insufficient_privilege;
     END IF;
-    FOR i IN 1 .. TG_NARGS - 1 LOOP
-        EXECUTE format('DELETE FROM %s', TG_ARGV[i])
-                || CASE TG_OP WHEN 'DELETE'
-                   THEN format(' WHERE (%1$s) IN (SELECT %1$s FROM gone)', TG_ARGV[0]) ELSE '' END;
+    FOREACH of_runs IN ARRAY
+        '{sync_probe.measurements,sync_probe_internal.samples,sync_probe.stream_seconds}'::text[]
+    LOOP
+        EXECUTE format('DELETE FROM %s', of_runs)
+                || CASE TG_OP WHEN 'DELETE' THEN ' WHERE run_id IN (SELECT run_id FROM gone)'
+                   ELSE '' END;
     END LOOP;
     RETURN NULL;
 END
-$function$;
+$$;
 
 REVOKE ALL ON FUNCTION sync_probe_internal.delete_rows FROM PUBLIC;
 
-CREATE TRIGGER delete_measurements AFTER DELETE ON sync_probe.runs
+CREATE TRIGGER delete_rows AFTER DELETE ON sync_probe.runs
     REFERENCING OLD TABLE AS gone
-    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows(
-        'run_id', 'sync_probe.measurements');
-CREATE TRIGGER truncate_measurements AFTER TRUNCATE ON sync_probe.runs
-    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows(
-        'run_id', 'sync_probe.measurements');
-CREATE TRIGGER delete_samples AFTER DELETE ON sync_probe.measurements
-    REFERENCING OLD TABLE AS gone
-    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows(
-        'run_id, ordinal', 'sync_probe_internal.samples', 'sync_probe.stream_seconds');
-CREATE TRIGGER truncate_samples AFTER TRUNCATE ON sync_probe.measurements
-    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows(
-        'run_id, ordinal', 'sync_probe_internal.samples', 'sync_probe.stream_seconds');
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows();
+CREATE TRIGGER truncate_rows AFTER TRUNCATE ON sync_probe.runs
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows();
