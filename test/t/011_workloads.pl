@@ -103,6 +103,8 @@ for my $ending (
 		my $name = "$ending->{name}, $kind $place";
 		my $session = start_workload($place, $kind);
 		isnt(leftovers($node), '', "$name: there is something that could be left");
+		is(sql($node, 'SELECT percent_done FROM sync_probe.running'), 100, "$name: all is done")
+		  if $place eq 'tearing down';
 		$ending->{end}->($session);
 		open_gate($node);
 		my ($out, $err) = finish_query($session);
