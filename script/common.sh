@@ -85,6 +85,7 @@ stage() {
 	: >"$log"
 	sleep infinity &
 	marker=$!
+	disown			# a signal to our whole group ends it, too: then "wait" would wait for the job
 	tail -n +1 -s 0.1 --pid="$marker" -f "$log" | "${show[@]}" &
 	shown=$!
 	"$@" >>"$log" 2>&1 || status=$?
@@ -101,7 +102,7 @@ stage() {
 }
 
 end_marker() {
-	[[ -z $marker ]] || { kill "$marker"; wait "$marker"; } 2>/dev/null || true
+	[[ -z $marker ]] || kill "$marker" 2>/dev/null || true
 	marker=
 }
 
