@@ -73,13 +73,11 @@ prepare_chroots() {
 
 # ------------------------------------------------------------- making a system
 
-# sources_of SUITES: lines for apt.
 sources_of() {
 	local suite mirror key=/usr/share/keyrings/debian-archive-keyring.gpg
 	for suite in $1; do
 		mirror=$(mirror_of "$suite")
-		[[ -z $mirror ]] ||
-			echo "deb [signed-by=$key] $mirror $suite main contrib"
+		[[ -z $mirror ]] || echo "deb [signed-by=$key] $mirror $suite main contrib"
 	done
 }
 

@@ -1,7 +1,6 @@
 # shellcheck shell=bash
-# What the scripts here and bench/run share: the packages they need, one folder for everything
-# they make, a private build of this checkout, throw-away clusters that see that build, and
-# results.
+# What the scripts here and bench/run share: the packages they need, one folder for everything they
+# make, a private build of this checkout, throw-away clusters that see that build, and results.
 #
 # To be sourced.  Nothing is installed into the server (unless it offers no other way, see
 # stage_extension), no existing cluster is touched, and clean_up leaves nothing behind, also
@@ -34,9 +33,7 @@ die() { say "${0##*/}: $*"; exit 1; }
 
 # ------------------------------------------------------------------- results
 
-passed=0
-failed=0
-skipped=0
+passed=0 failed=0 skipped=0
 summary=()
 unfinished=			# set by a script whose last line is the sum, until that is printed
 show=(cat)			# filter of what is shown of a stage
@@ -147,8 +144,7 @@ start_work() {
 	local parent=${TMPDIR:-/tmp}
 	# shellcheck disable=SC2046
 	unset $(compgen -v PG | grep -vx PG_CONFIG) MAKEFLAGS MFLAGS MAKELEVEL CDPATH
-	# Sockets lie in there, whose paths have room for 107 bytes, and SP_TEST_
-	# FILESYSTEMS separates paths by blanks.
+	# A socket's path has room for 107 bytes, and SP_TEST_FILESYSTEMS separates paths by blanks.
 	if [[ $parent == *[[:space:]]* || ${#parent} -gt 50 ]]; then
 		say "TMPDIR is too long or contains blanks for sockets and mount points: using /tmp"
 		parent=/tmp
@@ -196,10 +192,7 @@ wait_job() {
 	return "$status"
 }
 
-run_job() {
-	start_job "$@"
-	wait_job
-}
+run_job() { start_job "$@"; wait_job; }
 
 # Processes that work somewhere below our folder: servers sit in their data directory, builds
 # and tests in the build folder.  Only our own do.
@@ -268,7 +261,6 @@ build_extension() {
 		run_job make -s "${make_args[@]}" install "DESTDIR=$work/stage"
 }
 
-# has_setting NAME
 has_setting() { run_job "$bindir/postgres" -D "$work/data" -C "$1" >/dev/null 2>&1; }
 
 # Debian's servers up to 17 look for extensions below extension_destdir too, later ones (18 and

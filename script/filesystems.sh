@@ -58,12 +58,10 @@ set_attribute() {
 	[[ $(<"$file") == "$3" ]] || fs_try "$BASH" -c 'printf "%s" "$2" >"$1"' bash "$file" "$3"
 }
 
-# A loop device keeps the setting of whoever used it before, and sends no flush
-# with the wrong one.
+# A loop device keeps the setting of whoever used it before, and sends no flush with the wrong one.
 use_write_back() { set_attribute "$1" queue/write_cache "write back"; }
 
-# make_image_filesystem NAME [TYPE]
-# mount -o loop lets go of the loop device by itself with the unmount.
+# make_image_filesystem NAME [TYPE]: the unmount lets go of the loop device by itself.
 make_image_filesystem() {
 	local name=$1 type=${2:-$1} image=$fs_folder/$1.img
 	make_image "$image" && fs_try "mkfs.$type" -q "$image" &&
@@ -132,8 +130,7 @@ make_filesystem() {
 		tmpfs) fs_mount "$path" -t tmpfs -o "size=$fs_image_size" tmpfs ;;
 		nobarrier) make_image_filesystem nobarrier ext4 &&
 			fs_try mount -o remount,nobarrier "$path" ;;
-		write_through)
-			make_with_attribute "$name" queue/write_cache "write through" "write back" ;;
+		write_through) make_with_attribute "$name" queue/write_cache "write through" "write back" ;;
 		no_iostats) make_with_attribute "$name" queue/iostats 0 1 ;;
 		# whatever a name may hold, not all of it valid in any encoding; given out is a plain one
 		odd_name) make_image_filesystem "$odd" ext4 && ln -s "$odd" "$path" ;;

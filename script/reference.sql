@@ -13,7 +13,6 @@ SELECT rtrim(regexp_replace($1, '(\S.{0,' || 99 - length(indentation) || '})(?: 
                             E'\\1\n' || indentation, 'g'), E' \n')
 $$;
 
--- Types and defaults in short.
 CREATE FUNCTION pg_temp.short(text) RETURNS text LANGUAGE sql AS $$
 SELECT regexp_replace(
            replace(replace(replace(replace(replace($1, 'timestamp with time zone', 'timestamptz'),
@@ -35,8 +34,8 @@ $$;
 \qecho '# Reference'
 \qecho
 SELECT pg_temp.wrap('psql shows the same with `\d+ sync_probe.*` and `\df+ sync_probe.*`, settings'
-    ' are in pg_settings. By default, superusers may call functions and change settings, and pg_monitor'
-    ' may read tables and views; exceptions are in parentheses.');
+    ' are in pg_settings. By default, superusers may call functions and change settings, and'
+    ' pg_monitor may read tables and views; exceptions are in parentheses.');
 \qecho
 \qecho '## Functions and procedures'
 
