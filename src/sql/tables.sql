@@ -224,17 +224,17 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    of_runs text;
+    belonging text;
 BEGIN
     IF TG_RELID <> 'sync_probe.runs'::regclass THEN
         RAISE insufficient_privilege;
     END IF;
-    FOREACH of_runs IN ARRAY
+    FOREACH belonging IN ARRAY
         '{sync_probe.measurements,sync_probe_internal.samples,sync_probe.stream_seconds}'::text[]
     LOOP
-        EXECUTE format('DELETE FROM %s', of_runs)
-                || CASE TG_OP WHEN 'DELETE' THEN ' WHERE run_id IN (SELECT run_id FROM gone)'
-                   ELSE '' END;
+        -- TRUNCATE has no table of old rows
+        EXECUTE concat('DELETE FROM ', belonging, CASE TG_OP
+            WHEN 'DELETE' THEN ' WHERE run_id IN (SELECT run_id FROM gone)' END);
     END LOOP;
     RETURN NULL;
 END
