@@ -137,8 +137,8 @@ FROM compared JOIN place_order USING (place) ORDER BY position
 \echo In short. The last column counts the lines outside of the target by more than the tool
 \echo differs from itself.
 SELECT c.place, max(turns) AS turns, count(ratio) AS lines,
-       count(*) FILTER (WHERE met) AS "within the target",
-       to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), 'FM990.000') AS "median line",
+       count(*) FILTER (WHERE met) AS "within target",
+       to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), 'FM990.000') AS median,
        to_char(min(ratio), 'FM990.000') AS lowest, to_char(max(ratio), 'FM990.000') AS highest,
        coalesce(to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY again) * 100, 'FM990.0')
            || ' %', '-') AS "tool against itself",
@@ -146,7 +146,7 @@ SELECT c.place, max(turns) AS turns, count(ratio) AS lines,
             (count(*) FILTER (WHERE NOT met AND
                 CASE WHEN line LIKE 'unsynced_write%' THEN 0.98 - ratio
                   ELSE greatest(0.97 - ratio, ratio - 1.03) END > again))::text
-            ELSE '-' END AS "outside by more than that"
+            ELSE '-' END AS "outside by more"
 FROM compared AS c JOIN place_order AS o USING (place)
 GROUP BY c.place, o.place_position ORDER BY o.place_position;
 SQL

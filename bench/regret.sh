@@ -375,10 +375,10 @@ SELECT coalesce(load, 'all') AS load, advisor, times,
        pg_temp.percent(mean) AS "mean regret", pg_temp.percent(worst) AS worst,
        pg_temp.percent(greatest(sure, 0)) AS "worst outside the noise",
        CASE WHEN advisor LIKE 'tool%' THEN '-' ELSE to_char(by_tool, 'FM99990.00') END
-           AS "by the tool's",
+           AS "by tool's",
        CASE WHEN advisor = 'default' OR pairs = 0 THEN '-'
             ELSE to_char(by_default, 'FM99990.00') END
-           AS "by the default's",
+           AS "by default's",
        pairs,
        CASE WHEN advisor IN ('probe', 'best', 'commit', 'trial')
             THEN pg_temp.target(mean, sure, by_default) ELSE '-'
