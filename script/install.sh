@@ -72,7 +72,7 @@ find_missing() {
 # One script at a time.  The package of a first server would make and start a cluster, and
 # others a daemon, which nobody asked for: not while these files are there.
 apt_get() (
-	exec {lock}>>/var/lib/dpkg/lock >>"$work/apt.log" 2>&1 </dev/null
+	exec {lock}>>/var/lib/dpkg/lock >>"$work/apt.log" 2>&1 </dev/null || exit
 	flock -w 600 "$lock" || exit
 	files=()
 	trap 'rm -f -- "${files[@]}"' EXIT

@@ -197,7 +197,8 @@ sub verbose_session ($node)
 	return $session;
 }
 
-# Sends SQL and does not wait for its end.  The time limit is that of a query, not of the session.
+# Sends SQL and does not wait for its end.  The time limit is that of this and of a wait, not of the
+# session, which may sleep as long as a test runs.
 sub start_query ($session, $sql)
 {
 	$session->{timeout}->start;
@@ -218,6 +219,7 @@ sub query_has_ended ($session)
 # Waits until the query is over, or psql is; returns its output and messages.
 sub finish_query ($session)
 {
+	$session->{timeout}->start;
 	$session->{run}->pump until query_has_ended($session);
 	my ($out, $err) = ($session->{stdout}, $session->{stderr});
 	$session->{stdout} = $session->{stderr} = '';
