@@ -27,6 +27,7 @@ allow_publication => NULL
 settings => '[1]'
 settings => '{"no_such_setting": 1}'
 settings => '{"work_mem": "much"}'
+settings => '{"temp_tablespaces": "nowhere"}'
 settings => '{"my.own setting": 1}'
 settings => '{"my.setting=a": 1}'
 settings => '{"work_mem": null}'

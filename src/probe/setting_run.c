@@ -137,7 +137,7 @@ sp_compared_choose(sp_compared *compared, const char *setting, const char *unit,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no value of \"%s\" to compare with the current one, \"%s\"",
 						setting, current),
-				 errhint("Give others: \"values\" => '{...}'.")));
+				 errhint("Give at least one other value.")));
 }
 
 /* ------------------------------------------------------------------- rounds */

@@ -53,7 +53,8 @@ FOR a IN SELECT t.*, (t.run).run_id AS of_run FROM sync_probe_internal.advice(bu
                ' have', method, a.recommended_method),
         'If the power fails then, commits are lost or the cluster is damaged. It is over when a'
         ' checkpoint has completed that began after all processes had the new method: execute all'
-        ' of these commands, or restart the server instead of a reload.', a.commands,
+        ' of these commands, or restart the server instead of a reload.',
+        a.commands[:array_position(a.commands, 'CHECKPOINT')],
         jsonb_build_object('run_id', a.run_id, 'method', method,
                            'recommended_method', a.recommended_method)
         )::sync_probe_internal.finding;

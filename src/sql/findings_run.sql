@@ -217,11 +217,12 @@ LOOP
     slow := CASE WHEN paced.p99_us > 10 * paced.p50_us AND paced.p50_us > 0 THEN paced
                  WHEN saturated.p99_us > 10 * saturated.p50_us AND saturated.p50_us > 0
                  THEN saturated END;
-    IF slow.test IS NOT NULL THEN told := told || (run.location, 'warning', 'slow_tail',
+    IF slow.test IS NOT NULL AND NOT storage ? 'syncs_nothing' THEN
+        told := told || (run.location, 'warning', 'slow_tail',
         format('one sync in a hundred with %s takes %s us or more, %s times the median (%s)',
                slow.method, slow.p99_us, round((slow.p99_us / slow.p50_us)::numeric), slow.test),
-        'Commits stall then. Find out what else writes there (iostat -x 1), and see'
-        ' sync_probe.latency_histogram() of this run.', NULL,
+        format('Commits stall then. Find out what else writes there (iostat -x 1), and see'
+               ' sync_probe.latency_histogram(%s).', run.run_id), NULL,
         jsonb_build_object('run_id', run.run_id, 'method', slow.method, 'test', slow.test,
                            'p50_us', slow.p50_us,
                            'p99_us', slow.p99_us))::sync_probe_internal.finding;

@@ -201,4 +201,5 @@ $$;
 COMMENT ON FUNCTION sync_probe.history IS
   'Runs of suite wal of this cluster at a location, newest last: time of a paced flush, ratio to '
   'the same method in the run before (2: twice as long), changes since then, and a sentence '
-  'if the time changed with them by more than the margin. Requires pg_monitor';
+  'if the time changed with them, other than with the pace, by more than the margin. Requires '
+  'pg_monitor';

@@ -68,7 +68,8 @@ COMMENT ON COLUMN sync_probe.runs.setting IS 'Setting compared';
 COMMENT ON COLUMN sync_probe.runs.workload IS
   'Load of a trial; null if the server''s own sessions made it';
 COMMENT ON COLUMN sync_probe.runs.verdict IS
-  'switch, keep, undecided or unsafe, when the run ended; null if nothing was compared';
+  'switch, keep, undecided or unsafe, when the run ended; null if nothing was compared, and in '
+  'suite segments, see measurements';
 COMMENT ON COLUMN sync_probe.runs.recommended_value IS 'The current one with keep and undecided';
 COMMENT ON COLUMN sync_probe.runs.best_value IS 'Best by good odds, whatever the verdict';
 COMMENT ON COLUMN sync_probe.runs.max_regret IS
@@ -152,7 +153,8 @@ COMMENT ON COLUMN sync_probe.measurements.verdict IS
   'switch, keep, undecided or unsafe, on the row of the current value in the test that decides; '
   'null in suites stream and pg_test_fsync';
 COMMENT ON COLUMN sync_probe.measurements.durable IS
-  'Whether its syncs reached the device: yes, no, no_cache or unknown; suite wal only';
+  'Whether its syncs reached the device: yes, no, no_cache or unknown; null in trials, suite '
+  'commit and imports';
 COMMENT ON COLUMN sync_probe.measurements.status IS
   'ok; unsupported by platform or server; no_direct_io: the file system refuses O_DIRECT; '
   'stopped: no time left; error: see detail';

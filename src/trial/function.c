@@ -153,6 +153,31 @@ setting_argument(FunctionCallInfo fcinfo)
 	return setting;
 }
 
+/* The load's sessions would keep a value of their role or database, whatever is tried. */
+static void
+refuse_own_value(const char *setting)
+{
+	static const char reset[] =
+		"SELECT concat('ALTER ', CASE WHEN setrole <> 0 THEN format('ROLE %I', current_user)"
+		" WHEN setdatabase = 0 THEN 'ROLE ALL' END,"
+		" CASE WHEN setrole <> 0 AND setdatabase <> 0 THEN ' IN ' END,"
+		" CASE WHEN setdatabase <> 0 THEN format('DATABASE %I', current_database()) END,"
+		" ' RESET ', $1)"
+		" FROM pg_db_role_setting, unnest(setconfig) AS s"
+		" WHERE setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user))"
+		" AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))"
+		" AND starts_with(s, $1 || '=')";
+	List	   *found = sp_spi_column(reset, 1, (Oid[]) {TEXTOID},
+									  (Datum[]) {CStringGetTextDatum(setting)}, NULL, SP_AS_CALLER);
+
+	if (found != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"%s\" is set for the role or the database of the workload", setting),
+				 errdetail("Its sessions keep that value, whatever the trial sets."),
+				 errhint("%s;", (char *) linitial(found))));
+}
+
 /* The value in new processes.  A reload must not activate what others have not reloaded yet. */
 static char *
 value_now(const sp_trial *trial, const char *setting)
@@ -206,6 +231,7 @@ prepare_trial(FunctionCallInfo fcinfo, void *state)
 					   PG_ARGISNULL(ARG_VALUES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_VALUES));
 	if (!PG_ARGISNULL(ARG_WORKLOAD))
 	{
+		refuse_own_value(setting->name);
 		trial->run.workload = pstrdup(NameStr(*PG_GETARG_NAME(ARG_WORKLOAD)));
 		trial->load = sp_load_make(trial->run.workload,
 								   (int) (trial->compared.duration_us / USECS_PER_SEC) + LOAD_GRACE_S);

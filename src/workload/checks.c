@@ -197,8 +197,9 @@ sp_workload_fit_clients(int wanted, bool new_connections)
 /* ----------------------------------------------------------------- settings */
 
 /*
- * Check a setting as the server does when a client connects, without setting it.  Of a
- * custom parameter that is not defined, only the name is checked: any value is valid,
+ * Check a setting as SET does, without setting it, but also of those that only a new session can
+ * have.  When a client connects, the server takes a tablespace that does not exist.  Of a custom
+ * parameter that is not defined, only the name is checked: any value is valid,
  * and a check of it would define the parameter in this session.
  */
 static void
@@ -227,7 +228,7 @@ check_setting(const char *name, const char *value)
 		return;
 	}
 	(void) set_config_option(name, value, superuser() ? PGC_SU_BACKEND : PGC_BACKEND,
-							 PGC_S_CLIENT, GUC_ACTION_SET, false, ERROR, false);
+							 PGC_S_SESSION, GUC_ACTION_SET, false, ERROR, false);
 }
 
 /* The server accepts a startup packet of at most 10,000 bytes. */

@@ -287,7 +287,7 @@ for (
 	[ 'only reads', call(3, "workload => 'only reads'"),
 		qr/undecided\|.*no transaction that writes has committed/, 'f|trial|only reads' ],
 	[ 'slow value', call(5, $loaded) =~ s/\{0,50\}/{100000}/r,
-		qr/no other value is left; 100000 us was left out: in its first 3 slots/,
+		qr/\|keep\|7\|no other value is left; 100000 us was left out: in its first 3 slots/,
 		'f|trial|upsert' ])
 {
 	my ($name, $sql, $says, $run) = @$_;
@@ -329,6 +329,15 @@ like(($node->psql('postgres', call(4, $loaded), extra_params => [ '-U', 'runner'
 sql($node, 'ALTER ROLE runner CONNECTION LIMIT 2');
 like(($node->psql('postgres', call(4, $loaded), extra_params => [ '-U', 'runner' ]))[2],
 	qr/ERROR:  not enough free connections for 1 client\n/, 'with none, it does not begin');
+
+# Sessions that have a value of their own follow no trial.
+for ('ROLE postgres', 'DATABASE postgres', 'ROLE postgres IN DATABASE postgres', 'ROLE ALL')
+{
+	sql($node, "ALTER $_ SET commit_delay = 9");
+	fails_ok($node, "own value of $_", call(3, $loaded), '55000',
+		qr/"commit_delay" is set for the role or the database/, qr/ALTER $_ RESET commit_delay;/);
+	sql($node, "ALTER $_ RESET commit_delay");
+}
 
 # The server has changed during the set-up, or the trial is to end.
 for (
@@ -394,7 +403,7 @@ WHERE reason = 'no transaction that writes has committed; repeat it while sessio
   AND test = setting
 GROUP BY r.run_id ORDER BY run_id DESC LIMIT 1
 SQL
-	'pg_wal|trial|commit_delay|undecided|7||00:00:30|t|t||7 current stopped,0 stopped',
+	'pg_wal|trial|commit_delay|undecided|7|||t|t||7 current stopped,0 stopped',
 	'without commits: its rows');
 
 # A reload would activate the change of a file, or has rejected it.  A file may be moved there.
