@@ -275,7 +275,7 @@ sp_child_run(sp_child *child, const sp_child_program *program)
 		 * A signal to the process group, such as a cancel, reaches backend and child at once.  So
 		 * interrupts are served before the end of the child is reported as its own.
 		 */
-		CHECK_FOR_INTERRUPTS();
+		sp_check_client();
 		if (program->meanwhile)
 			program->meanwhile(program->context, child);
 	}

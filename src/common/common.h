@@ -93,10 +93,7 @@ typedef struct sp_progress
 	NameData	location;		/* of a workload: its tablespace */
 	NameData	suite;
 	NameData	workload;		/* empty for a probe; of a trial: what makes its load */
-	NameData	phase;			/* 'examining storage', 'writing files',
-								 * 'measuring', 'recording'; of a workload
-								 * 'setting up', 'running', 'tearing down',
-								 * 'recording' */
+	NameData	phase;			/* see sync_probe.running */
 	TimestampTz started_at;
 	TimestampTz measuring_since;	/* 0 before that */
 	int64		duration_us;	/* 0: the run ends after planned_transactions */

@@ -22,7 +22,6 @@
 #include "access/transam.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
-#include "storage/latch.h"
 #include "storage/proc.h"
 #include "utils/wait_event.h"
 

@@ -181,10 +181,7 @@ struct sp_run
 #define SP_COMMIT_ARGUMENTS \
 	(SP_REFUSE(SP_ARG_METHODS) | SP_REFUSE(SP_ARG_COMMIT_DELAYS) | SP_REFUSE(SP_ARG_WORKERS))
 
-/*
- * What a suite does beside measuring.  Functions may be NULL.  To add a suite, add its row to
- * the table in suites.c.
- */
+/* What a suite does beside measuring.  Functions may be NULL. */
 struct sp_probe_suite
 {
 	const sp_suite *engine;
@@ -252,7 +249,7 @@ struct sp_compared
 	int64		duration_us;
 	bool		stop_early;		/* once the verdict is settled */
 	int64		started_ns;
-	sp_commit_sums sums[SP_MAX_METHODS];	/* of a trial: the commits of the server */
+	sp_commit_sums sums[SP_MAX_METHODS];	/* the commits with each value */
 	sp_histogram histograms[SP_MAX_METHODS];	/* of the commit suite: those of workers */
 	int			looks;			/* interim ones that were taken */
 	bool		settled;		/* by one of them */

@@ -204,9 +204,6 @@ put_candidate(sp_row *row, const char *column, const sp_comparison *comparison, 
 	sp_row_put_text(row, column, candidate < 0 ? NULL : comparison->candidates[candidate].name);
 }
 
-/* Enough in practice, where a multiple is not known to decide. */
-#define MAX_TIMES_AS_LONG	20
-
 /* SP_MIN_SAMPLES rounds of two values on real commits take 15 s and the time of reloads. */
 #define LIVE_LEAST_S		30
 
@@ -218,7 +215,7 @@ static void
 put_longer_duration(sp_row *row, const sp_judgement *judgement, int64 duration_us, int least_s)
 {
 	double		times = isnan(judgement->times_as_long) ? 3 :
-		Min(judgement->times_as_long, MAX_TIMES_AS_LONG);
+		Min(judgement->times_as_long, SP_MAX_TIMES_AS_LONG);
 	int64		longer_us = (int64) (times * duration_us) / USECS_PER_SEC * USECS_PER_SEC;
 
 	if (judgement->times_as_long <= 1)	/* not what it lacks */

@@ -83,8 +83,8 @@ AS $$
 DECLARE
     method text := current_setting('wal_sync_method');
     is_minimal boolean := current_setting('wal_level') = 'minimal';
-    margin text := round(coalesce(current_setting('pg_sync_probe.margin', true), '0.05')::numeric,
-                         6)::float8; -- as a run stores it
+    -- as a run stores it
+    margin text := round(current_setting('pg_sync_probe.margin')::numeric, 6)::float8;
     mounted text := run.storage ->> 'mount_options'; cache text := run.storage ->> 'write_cache';
 BEGIN
     IF run.wal_sync_method <> method AND NOT followed THEN

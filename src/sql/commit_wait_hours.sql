@@ -117,11 +117,14 @@ BEGIN
                   HINT = 'For example: SELECT * FROM sync_probe.delete_history(''1 year'', 10).';
     END IF;
     DELETE FROM sync_probe.runs AS r
-    USING (SELECT n.run_id, row_number() OVER (PARTITION BY n.system_identifier, n.host,
-                      n.location, n.suite ORDER BY n.run_id DESC) AS place,
-                  row_number() OVER (PARTITION BY n.system_identifier, n.host, n.location,
-                      n.suite, n.usable_for_advice, n.directory, n.device, n.setting, n.workload,
-                      n.verdict ORDER BY n.run_id DESC) AS place_of_its_sort
+    -- imported ones apart: they displace none that was measured here
+    USING (SELECT n.run_id, row_number() OVER (PARTITION BY n.imported_at IS NULL,
+                      n.system_identifier, n.host, n.location, n.suite
+                      ORDER BY n.run_id DESC) AS place,
+                  row_number() OVER (PARTITION BY n.imported_at IS NULL, n.system_identifier,
+                      n.host, n.location, n.suite, n.usable_for_advice, n.directory, n.device,
+                      n.setting, n.workload, n.verdict
+                      ORDER BY n.run_id DESC) AS place_of_its_sort
            FROM sync_probe.runs AS n) AS n
     WHERE n.run_id = r.run_id AND n.place > keep
       AND (n.place_of_its_sort > 1 OR NOT r.usable_for_advice)

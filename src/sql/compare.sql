@@ -62,21 +62,6 @@ END
 $$;
 
 --
--- Whether the syncs of a test case reach the device, as the run stored it: of its method in the
--- wal suite, else of the run's current method.
---
-CREATE FUNCTION sync_probe_internal.case_durable(
-    run sync_probe.runs,
-    measured sync_probe.measurements)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT coalesce(measured.durable,
-                CASE WHEN measured.method = run.wal_sync_method THEN run.durable END)
-$$;
-
---
 -- What makes a test case of a run another measurement than that of the first run, in words;
 -- null if nothing known does.  What is unknown of both is no difference.  Neither is another device
 -- or file system of one machine: that is what a comparison of locations is about.
@@ -213,8 +198,7 @@ BEGIN
                    CASE WHEN v.by_median THEN v.median ELSE (v.measured).mean_us END AS value_us,
                    CASE WHEN v.by_median THEN v.low END AS low,
                    CASE WHEN v.by_median THEN v.high END AS high,
-                   coalesce(v.test <> 'unsynced_write'
-                            AND sync_probe_internal.case_durable(v.run, v.measured) = 'no', false)
+                   coalesce(v.test <> 'unsynced_write' AND (v.measured).durable = 'no', false)
                        AS unsafe
             FROM valued AS v
         ), first_run AS (

@@ -180,7 +180,7 @@ BEGIN
                       AND (m.relative_speed_low > 1 + least_change
                            OR m.relative_speed_high < 1 / (1 + least_change))
                     LIMIT 1),
-                   CASE WHEN sync_probe_internal.case_durable(o.run, o.measured) = 'no'
+                   CASE WHEN (o.measured).durable = 'no'
                         THEN format('syncs with %s do not reach the device',
                                     (o.run).wal_sync_method) END), ''),
                (o.run).label

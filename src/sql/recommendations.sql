@@ -274,10 +274,9 @@ LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    unreadable text := (SELECT format('It reads table "sync_probe.%s".', c.relname)
-                        FROM unnest(or_select) WITH ORDINALITY AS t (oid, n)
-                        JOIN pg_class AS c USING (oid)
-                        WHERE NOT has_table_privilege(c.oid, 'SELECT') ORDER BY t.n LIMIT 1);
+    unreadable text := (SELECT format('It reads table "%s".', t.name)
+                        FROM unnest(or_select) WITH ORDINALITY AS t (name, n)
+                        WHERE NOT has_table_privilege(t.name, 'SELECT') ORDER BY t.n LIMIT 1);
 BEGIN
     IF NOT pg_has_role('pg_monitor', 'USAGE') AND (or_select = '{}' OR unreadable <> '') THEN
         RAISE insufficient_privilege USING

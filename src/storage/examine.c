@@ -177,50 +177,17 @@ add_mount_disks(sp_storage *storage)
 	}
 }
 
-/*
- * The directory with symbolic links resolved, or NULL if it is missing.  Tablespaces that lie
- * side by side share what is known of the directory that they are in: to resolve it takes most
- * of the system calls.
- */
-static char *
-resolve_directory(const char *directory, sp_parent *parent)
-{
-	char		path[MAXPGPATH];
-	char		resolved[PATH_MAX];
-	ssize_t		length = readlink(directory, path, sizeof(path));
-	struct stat status;
-	char	   *base;
-
-	if (length > 0 && length < (ssize_t) sizeof(path) && path[0] == '/')
-		path[length] = '\0';
-	else
-		strlcpy(path, directory, sizeof(path));
-	base = strrchr(path, '/');
-	/* the last component must be a plain one, which the kernel does not follow anywhere */
-	if (base == NULL || base == path || base[1] == '\0' || base[1] == '.' ||
-		lstat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-		return realpath(directory, resolved) ? pstrdup(resolved) : NULL;
-	*base++ = '\0';
-	if (strcmp(parent->path, path) != 0)
-	{
-		parent->path[0] = '\0';
-		if (realpath(path, parent->resolved) == NULL)
-			return NULL;
-		strlcpy(parent->path, path, sizeof(parent->path));
-	}
-	return psprintf("%s/%s", strcmp(parent->resolved, "/") == 0 ? "" : parent->resolved, base);
-}
-
-/* Find the mount. */
+/* Find the directory, if it is not missing, and its mount. */
 void
-sp_storage_find(const sp_location *location, const sp_mount_table *mounts, sp_parent *parent,
-				sp_storage *storage)
+sp_storage_find(const sp_location *location, const sp_mount_table *mounts, sp_storage *storage)
 {
+	char		resolved[PATH_MAX];
+
 	memset(storage, 0, sizeof(*storage));
 	storage->mounts = mounts;
-	storage->directory = resolve_directory(location->directory, parent);
-	if (storage->directory == NULL)
+	if (realpath(location->directory, resolved) == NULL)
 		return;
+	storage->directory = pstrdup(resolved);
 	storage->mount = sp_mount_table_find(mounts, storage->directory);
 	if (storage->mount)
 		storage->beneath = sp_mount_beneath(mounts, storage->mount);
@@ -293,9 +260,8 @@ sp_storage_facts(const sp_storage *storage)
 void
 sp_storage_examine(const sp_location *location, sp_storage *storage)
 {
-	sp_parent	parent = {0};
 
-	sp_storage_find(location, sp_storage_mounts(), &parent, storage);
+	sp_storage_find(location, sp_storage_mounts(), storage);
 	sp_storage_find_disks(storage);
 	examine_zfs(storage);
 }

@@ -193,7 +193,6 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 	const sp_mount_table *mounts = sp_storage_mounts();
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "row of a location",
 												  ALLOCSET_SMALL_SIZES);
-	sp_parent	parent = {0};
 	located    *here = palloc(sizeof(located));
 	List	   *firsts = NIL;
 	ListCell   *cell;
@@ -212,7 +211,7 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 		if (!PG_ARGISNULL(1) && is_one_of_many(lfirst(cell), firsts, named, n))
 			continue;
 		here->location = lfirst(cell);
-		sp_storage_find(here->location, mounts, &parent, &here->storage);
+		sp_storage_find(here->location, mounts, &here->storage);
 		first = find_first(&firsts, here);
 		context = MemoryContextSwitchTo(context);
 		put_location_row((ReturnSetInfo *) fcinfo->resultinfo, here, first);

@@ -78,16 +78,9 @@ typedef struct sp_storage
 	int			reserved_fds;	/* reserved with AcquireExternalFD() */
 } sp_storage;
 
-/* The directory that the directory before is in; begins with all zero. */
-typedef struct sp_parent
-{
-	char		path[MAXPGPATH];
-	char		resolved[PATH_MAX];
-} sp_parent;
-
 extern const sp_mount_table *sp_storage_mounts(void);
 extern void sp_storage_find(const sp_location *location, const sp_mount_table *mounts,
-							sp_parent *parent, sp_storage *storage);
+							sp_storage *storage);
 extern void sp_storage_find_disks(sp_storage *storage);
 extern void sp_storage_examine(const sp_location *location, sp_storage *storage);
 extern sp_device_facts sp_storage_facts(const sp_storage *storage);

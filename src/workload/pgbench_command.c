@@ -14,6 +14,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "postmaster/postmaster.h"
+#include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -132,6 +133,9 @@ append_session_options(StringInfo options, const sp_workload_run *run)
 	 */
 	sp_append_session_option(options, "role", "none");
 	sp_append_session_option(options, "search_path", search_path_of(run));
+	/* those of a pgbench that was killed end by themselves */
+	if (WaitEventSetCanReportClosed())
+		sp_append_session_option(options, "client_connection_check_interval", "1s");
 	/* pgbench takes it to be on */
 	sp_append_session_option(options, "standard_conforming_strings", "on");
 }

@@ -74,7 +74,8 @@ put_seconds(sp_row *row, const sp_pgbench_result *result)
 	" FROM jsonb_each_text($1) WHERE lower(key) = 'synchronous_commit'" \
 	" UNION ALL SELECT substr(c, 20), setrole, setdatabase, 2" \
 	" FROM pg_db_role_setting, unnest(setconfig) AS c" \
-	" WHERE setdatabase IN (0, $2) AND setrole IN (0, $3) AND c LIKE 'synchronous\\_commit=%'" \
+	" WHERE setdatabase IN (0, $2) AND setrole IN (0, $3)" \
+	" AND starts_with(c, 'synchronous_commit=')" \
 	" UNION ALL SELECT reset_val, NULL, NULL, 3 FROM pg_settings WHERE name = 'synchronous_commit')" \
 	" AS s ORDER BY priority, setrole DESC, setdatabase DESC LIMIT 1"
 
@@ -135,7 +136,7 @@ put_workload_outcome(sp_row *row, const sp_workload_run *run, const sp_pgbench_r
 	sp_row_put_int(row, "transactions", INT8OID, summary->transactions);
 	if (summary->failed >= 0)
 		sp_row_put_int(row, "failed", INT8OID, summary->failed);
-	sp_row_put_number(row, "tps", summary->tps, 3);
+	sp_row_put_number(row, "tps", summary->tps, 6);
 	sp_row_put_number(row, "latency_mean_ms", summary->latency_mean_ms, 3);
 	put_quantile_ms(row, "latency_p50_ms", latencies, 0.5);
 	put_quantile_ms(row, "latency_p99_ms", latencies, 0.99);

@@ -8,7 +8,7 @@ use SyncProbeTest;
 plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
 
 my $node = probe_cluster('workloads',
-	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'\n"
+	conf => "restart_after_crash = on\nclient_connection_check_interval = 0\n"
 		  . 'log_statement = none');
 add_tablespace($node, 'place');
 

@@ -116,10 +116,7 @@ INSERT INTO other VALUES
 ('three things', 'host=web2, flush_size=50000', 'direct_io=true',
     '^host web2, not \S+; flushes of 50000 bytes, not 8192; with O_DIRECT$'),
 ('no sync', '', 'durable=no', '^its syncs do not reach the device$'),
-('no sync of a run that says it of its method', 'durable=no', '',
-    '^its syncs do not reach the device$'),
-('no sync of another method', 'durable=no, wal_sync_method=fsync', '', NULL),
-('syncs of which nothing is known', 'durable=no', 'durable=unknown', NULL),
+('syncs of which nothing is known', '', 'durable=unknown', NULL),
 ('syncs', '', 'durable=yes', NULL);
 INSERT INTO other VALUES
 ('the pace back to back', 'flush_interval=0.5 ms', '', NULL, '', 'test=saturated'),

@@ -6,8 +6,6 @@
  * A suite plans test cases and files for a server.  The caller creates the files, and the
  * engine measures.  The clock, interrupts, sleep and wait events are callbacks.
  *
- * To add a suite, add a file suite_*.c with its row, and a line to src/probe/suites.c.
- *
  * It must not: include a server header, allocate, print, remove a file that it has not created,
  * or keep state outside of the caller's sp_probe.
  *

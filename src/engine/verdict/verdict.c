@@ -26,9 +26,6 @@
 /* No method is so many times as fast as another one. */
 #define OWN_KIND_FIRST		1e9
 
-/* A run that must take that many times as long takes much longer. */
-#define MAX_TIMES_AS_LONG	20
-
 const char *
 sp_verdict_name(sp_verdict verdict)
 {
@@ -321,7 +318,7 @@ times_as_long(const sp_comparison *comparison)
 			return NAN;
 		times = fmax(times, ceil(needed));
 	}
-	return times > MAX_TIMES_AS_LONG ? INFINITY : times;
+	return times > SP_MAX_TIMES_AS_LONG ? INFINITY : times;
 }
 
 /* ------------------------------------------------------------------- verdict */

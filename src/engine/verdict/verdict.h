@@ -137,8 +137,11 @@ typedef struct sp_judgement
 								 * longer than with the best one: 0.03 is 3 % longer.  NAN if
 								 * unknown */
 	double		times_as_long;	/* how many times as long a run must take that may decide;
-								 * NAN unless undecided, INFINITY if much longer */
+								 * NAN if unknown, and unless undecided; INFINITY if more than
+								 * SP_MAX_TIMES_AS_LONG; at most 1 if a longer one does not help */
 } sp_judgement;
+
+#define SP_MAX_TIMES_AS_LONG	20
 
 /* 'switch', 'keep', 'undecided', 'unsafe' */
 extern const char *sp_verdict_name(sp_verdict verdict);
