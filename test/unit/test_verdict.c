@@ -340,7 +340,8 @@ check_case(const judge_case *row, bool reversed)
 		index_in_row(&comparison, judgement.best, reversed) != row->best ||
 		(row->reason && !is_same(judgement.max_regret, row->max_regret)) ||
 		sp_is_settled(&comparison, &judgement) !=
-		(row->verdict != SP_UNDECIDED && !row->unsettled))
+		(row->verdict != SP_UNDECIDED && !row->unsettled) ||
+		(row->verdict != SP_UNDECIDED && !isnan(judgement.times_as_long)))
 		fail_msg("%s: %s, method %d, best %d, staying costs %g: %s", row->scenario,
 				 sp_verdict_name(judgement.verdict), judgement.recommended, judgement.best,
 				 judgement.max_regret, reason);
