@@ -97,7 +97,8 @@ BEGIN
                   END;
     IF error <> '' THEN
         RAISE EXCEPTION '%', error USING ERRCODE = 'invalid_parameter_value',
-            HINT = 'Pass a query, parallel from 1 to 64, and a time_limit from 1 ms to 1 day.';
+            HINT = 'Pass a query, names of servers, parallel from 1 to 64, and a time_limit from'
+                   ' 1 ms to 1 day.';
     END IF;
     -- A superuser needs no password.  Who owns a server could map him to a superuser of this
     -- cluster, and have the query read a view that calls what he likes.  A user mapping for PUBLIC
