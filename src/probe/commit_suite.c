@@ -131,7 +131,7 @@ take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_
 	commit->interval_us = pause_us / commit->run->workers;
 	ereport(NOTICE,
 			(errmsg("workers: %d; pauses between commits, as in the %s: %.3g ms", commit->run->workers,
-					profile->busiest_hour ? "busiest hour" : "newest commit_waits() that saw commits",
+					profile->busiest_hour ? "busiest hour" : "newest commit_waits() that saw a load",
 					pause_us / 1e3)));
 }
 

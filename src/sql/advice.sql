@@ -24,8 +24,8 @@ SELECT format('SELECT * FROM sync_probe.probe(%s)', quote_literal(nullif(locatio
 $$;
 
 --
--- The statement that repeats an undecided run for as long as may decide it; null if the run
--- was as long as pg_sync_probe.max_duration allows.
+-- The statement that repeats an undecided run for as long as may decide it; null without such a
+-- duration.
 --
 CREATE FUNCTION sync_probe_internal.longer_command(run sync_probe.runs)
 RETURNS text

@@ -42,8 +42,8 @@ EXCEPTION WHEN query_canceled OR assert_failure OR OTHERS THEN
     error := regexp_replace(concat_ws(': ', error, nullif(detail, '')), '\s+', ' ', 'g')
              || CASE WHEN SQLSTATE = '42601'
                      THEN '; the statement must be one SELECT, TABLE, VALUES or WITH'
-                     WHEN SQLSTATE IN ('3F000', '42P01') AND strpos(error, '"sync_probe') > 0
-                     THEN '; CREATE EXTENSION pg_sync_probe there' ELSE '' END;
+                     WHEN SQLSTATE IN ('3F000', '42P01') AND strpos(error, 'sync_probe') > 0
+                     THEN '; is extension pg_sync_probe there?' ELSE '' END;
 END
 $$;
 

@@ -77,7 +77,7 @@ COMMENT ON COLUMN sync_probe.runs.max_regret IS
 COMMENT ON COLUMN sync_probe.runs.margin IS 'Least gain worth a switch';
 COMMENT ON COLUMN sync_probe.runs.durable IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.runs.longer_duration IS
-  'May settle an undecided run; null if max_duration allows none';
+  'May settle an undecided run; null if none within max_duration can';
 COMMENT ON COLUMN sync_probe.runs.reason IS 'Of the verdict';
 COMMENT ON COLUMN sync_probe.runs.started_at IS 'Start and end';
 COMMENT ON COLUMN sync_probe.runs.finished_at IS 'Start and end';
@@ -154,7 +154,7 @@ COMMENT ON COLUMN sync_probe.measurements.verdict IS
   'null in suites stream and pg_test_fsync';
 COMMENT ON COLUMN sync_probe.measurements.durable IS
   'Whether its syncs reached the device: yes, no, no_cache or unknown; null in trials, suite '
-  'commit and imports';
+  'commit and reports of pg_test_fsync';
 COMMENT ON COLUMN sync_probe.measurements.status IS
   'ok; unsupported by platform or server; no_direct_io: the file system refuses O_DIRECT; '
   'stopped: no time left; error: see detail';

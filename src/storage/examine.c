@@ -260,7 +260,6 @@ sp_storage_facts(const sp_storage *storage)
 void
 sp_storage_examine(const sp_location *location, sp_storage *storage)
 {
-
 	sp_storage_find(location, sp_storage_mounts(), storage);
 	sp_storage_find_disks(storage);
 	examine_zfs(storage);

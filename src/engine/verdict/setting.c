@@ -12,9 +12,6 @@
 
 #include "engine/text/text.h"
 
-static const char ONLY_CURRENT[] = "no other value is left";
-static const char NO_ROUND[] = "the duration left no time for a round; repeat it with a longer one";
-
 int
 sp_setting_others(const sp_setting_comparison *setting)
 {
@@ -86,13 +83,14 @@ nothing_to_compare(const sp_setting_comparison *setting)
 	if (setting->fsync_off)
 		return NULL;			/* which is a verdict of its own */
 	if (sp_setting_others(setting) == 0)
-		return ONLY_CURRENT;
+		return "no other value is left";
 	if (seen == NULL)
 		return NULL;
 	if (setting->rounds == 0)
 		return seen->commits == 0 ?
 			"no transaction that writes has committed; repeat it while sessions write" :
-			setting->lost_rounds == 0 ? NO_ROUND :
+			setting->lost_rounds == 0 ?
+			"the duration left no time for a round; repeat it with a longer one" :
 			"commits were too few, or did not wait: synchronous_commit may be off";
 	if (setting->deciding == SP_COMMIT_WAIT && sp_commit_waits_for_no_flush(seen))
 		return "commits did not wait for a flush of WAL: synchronous_commit may be off";
@@ -121,11 +119,12 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 	setting->nothing = nothing_to_compare(setting);
 	if (setting->nothing == NULL)
 		return;
-	/* values far slower are left out: none of them can gain */
-	judgement->verdict = setting->nothing == ONLY_CURRENT ? SP_KEEP : SP_UNDECIDED;
+	judgement->verdict = SP_UNDECIDED;
 	judgement->recommended = judgement->best = 0;
 	judgement->max_regret = NAN;
-	judgement->times_as_long = setting->nothing == NO_ROUND ? NAN : 1;
+	/* a longer run helps if there were commits, but no round of them */
+	judgement->times_as_long = sp_setting_others(setting) > 0 && setting->rounds == 0 &&
+		setting->seen->commits > 0 ? NAN : 1;
 }
 
 static void

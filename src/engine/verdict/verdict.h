@@ -138,7 +138,7 @@ typedef struct sp_judgement
 								 * unknown */
 	double		times_as_long;	/* how many times as long a run must take that may decide;
 								 * NAN if unknown, and unless undecided; INFINITY if more than
-								 * SP_MAX_TIMES_AS_LONG; at most 1 if a longer one does not help */
+								 * SP_MAX_TIMES_AS_LONG; 1 if a longer one does not help */
 } sp_judgement;
 
 #define SP_MAX_TIMES_AS_LONG	20
