@@ -126,12 +126,10 @@ sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile, int min_size
 	}
 }
 
-/* A time with its unit, rounded up or down: to 1 us, 1 ms, or from a second on 100 ms. */
+/* A time with its unit, rounded up or down: to 1 ms, or from a second on 100 ms. */
 char *
 sp_rounded_time(double ns, double (*round_off) (double))
 {
-	if (ns < 1e6)
-		return psprintf("%g ms", round_off(ns / 1e3) / 1e3);
 	if (ns < 1e9)
 		return psprintf("%g ms", round_off(ns / 1e6));
 	return psprintf("%g s", round_off(ns / 1e8) / 10);

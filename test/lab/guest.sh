@@ -500,7 +500,11 @@ leftovers() {
 		"SELECT FROM sync_probe.probe(duration => '1 min')"; do
 		sql -c "$call" 2>/dev/null >&2 &
 		loads=($!)
-		sleep "$((10 + RANDOM % 10))"
+		until [[ $(sql -c 'SELECT count(*) FROM sync_probe.running') == 1 ]] ||
+			! kill -0 "${loads[0]}"; do
+			sleep 1
+		done
+		sleep "$((RANDOM % 10))"
 		is "$(sql -c 'SELECT count(*) FROM sync_probe.running')" 1 "it runs: ${call%%(*}"
 		command_disks "cut leftovers 50"
 		end_everything

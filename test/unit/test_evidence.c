@@ -211,6 +211,7 @@ TEST(bytes_have_an_error)
 	sp_evidence steady = {0};
 	sp_evidence bursty = {0};
 	sp_evidence idle = {0};
+	sp_evidence restless = {0};
 
 	sp_evidence_add(&steady, none, page, MILLISECOND, 1);
 	assert_true(isnan(sp_evidence_rates_of(&steady, SP_LEVEL_DEVICE).bytes_error));
@@ -225,6 +226,7 @@ TEST(bytes_have_an_error)
 		sp_evidence_add(&idle, none, page, MILLISECOND, 0);
 		sp_evidence_add(&idle, page, (sp_counters[SP_LEVELS]) {{.has_flushes = true,
 						.written_bytes = 3 * 8192}}, 2 * MILLISECOND, 0);
+		sp_evidence_add(&restless, none, i == 50 ? burst : none, MILLISECOND, 0);
 	}
 	assert_true(sp_evidence_rates_of(&steady, SP_LEVEL_DEVICE).bytes_error < 1e-6);
 	/* one of 100: the standard error is as large as the mean */
@@ -232,6 +234,7 @@ TEST(bytes_have_an_error)
 	assert_true(fabs(sp_evidence_rates_of(&bursty, SP_LEVEL_DEVICE).bytes_error - 8192) < 1e-6);
 	assert_float_equal(sp_evidence_background(&idle, SP_LEVEL_DEVICE).bytes, 8192000, 1e-3);
 	assert_true(sp_evidence_background(&idle, SP_LEVEL_DEVICE).bytes_error < 1);
+	assert_float_equal(sp_evidence_background(&restless, SP_LEVEL_DEVICE).bytes_error, 8192000, 1);
 	bursty.ops = 0;
 	bursty.ns = 5 * MILLISECOND;
 	assert_true(isnan(sp_evidence_background(&bursty, SP_LEVEL_DEVICE).bytes_error));

@@ -75,6 +75,7 @@ TEST(compares_syncs_with_controls)
 		int			lacking;
 	}			rows[] = {
 		{0, 0, 0, 0, UNKNOWN, UNKNOWN}, {100, 0, 0, 0, UNKNOWN, OPEN},
+		{100, 13, 0, 0, UNKNOWN, PROVEN}, {100, 11, 0, 0, UNKNOWN, OPEN},
 		/* others flush all the time, or nearly */
 		{100, 0, 100, 0, UNKNOWN, OPEN}, {100, 0, 101, 1, OPEN, OPEN},
 		/* a quiet device */
