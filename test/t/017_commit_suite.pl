@@ -48,10 +48,15 @@ SQL
 }
 my ($no_inspection) = $node->psql('postgres', 'CREATE EXTENSION pg_walinspect');
 
-# The process ID of a worker.
+# The process ID of a worker.  A run measures before the server shows its workers.
 sub a_worker
 {
-	return sql($node, "SELECT min(pid) FROM pg_stat_activity WHERE backend_type = '${\WORKER}'");
+	my $pid = '';
+	wait_for(sub {
+		$pid = sql($node, "SELECT min(pid) FROM pg_stat_activity WHERE backend_type = '${\WORKER}'");
+		return $pid ne '';
+	});
+	return $pid;
 }
 
 # --- a run, and what it records
