@@ -25,8 +25,11 @@ FROM sync_probe.history();
 
 \echo -- SELECT is enough to read tables alone
 CREATE ROLE regress_sync_probe_reader;
-GRANT SELECT ON sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples
-    TO regress_sync_probe_reader;
+GRANT SELECT ON sync_probe.runs, sync_probe.measurements TO regress_sync_probe_reader;
+SET ROLE regress_sync_probe_reader;
+SELECT refused('SELECT sync_probe.compare(%s)', $$'{1}'$$);
+RESET ROLE;
+GRANT SELECT ON sync_probe_internal.samples TO regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
 SELECT count(*) > 0 AS compared FROM sync_probe.compare(:'ids');
 SELECT refused('SELECT sync_probe.export_json(%s)', $$'{1}'$$);

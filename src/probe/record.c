@@ -218,7 +218,7 @@ put_longer_duration(sp_row *row, const sp_judgement *judgement, int64 duration_u
 		Min(judgement->times_as_long, SP_MAX_TIMES_AS_LONG);
 	int64		longer_us = (int64) (times * duration_us) / USECS_PER_SEC * USECS_PER_SEC;
 
-	if (judgement->times_as_long <= 1)	/* a longer one does not help */
+	if (times <= 1)				/* a longer one does not help */
 		return;
 	longer_us = Max(longer_us, least_s * USECS_PER_SEC);
 	longer_us = Min(longer_us, sp_max_duration_ms * INT64CONST(1000));

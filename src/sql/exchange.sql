@@ -120,7 +120,7 @@ BEGIN
                      THEN 'it has a figure that is neither 0 nor from 10^-100 to 10^15'
                      WHEN (r.run ->> 'finished_at')::timestamptz > now() + interval '1 day'
                      THEN 'its finished_at is in the future'
-                     -- as a regular expression it may take minutes, see without_paths()
+                     -- without_paths() makes a regular expression of it: a long one takes minutes
                      WHEN length(r.run ->> 'host') > 255
                      THEN 'its host is longer than 255 characters'
                      WHEN EXISTS (SELECT jsonb_path_query(r.run, '$.samples[*].ordinal')

@@ -12,7 +12,6 @@
 #include "storage/storage.h"
 
 #include <fts.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "storage/fd.h"

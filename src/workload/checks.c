@@ -198,9 +198,9 @@ sp_workload_fit_clients(int wanted, bool new_connections)
 
 /*
  * Check a setting as SET does, without setting it, but also of those that only a new session can
- * have.  When a client connects, the server takes any tablespace.  Of a custom
- * parameter that is not defined, only the name is checked: any value is valid,
- * and a check of it would define the parameter in this session.
+ * have.  When a client connects, the server takes any tablespace.  Of a custom parameter that is
+ * not defined, only the name is checked: any value is valid, and a check of it would define the
+ * parameter in this session.
  */
 static void
 check_setting(const char *name, const char *value)

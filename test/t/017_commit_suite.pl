@@ -55,7 +55,7 @@ sub a_worker
 	wait_for(sub {
 		$pid = sql($node, "SELECT min(pid) FROM pg_stat_activity WHERE backend_type = '${\WORKER}'");
 		return $pid ne '';
-	});
+	}) or die 'no worker is shown';
 	return $pid;
 }
 

@@ -197,8 +197,8 @@ sub verbose_session ($node)
 	return $session;
 }
 
-# Sends SQL and does not wait for its end.  The time limit is that of this and of a wait, not of the
-# session, which may sleep as long as a test runs.
+# Sends SQL and does not wait for its end.  A time limit is that of a call here, not of the session,
+# which may sleep as long as a test runs.
 sub start_query ($session, $sql)
 {
 	$session->{timeout}->start;

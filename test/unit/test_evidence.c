@@ -70,7 +70,7 @@ static const struct
 	{"few writes", ON("write back", 0.1, DEVICE(1, 0)), "yes"},
 	/* background I/O can hide a missing flush, but not remove one */
 	{"background unknown", ON("write back", NAN, DEVICE(1, NAN)), UNSEEN},
-	{"background unknown, nearly a flush", ON("write back", NAN, DEVICE(0.9, NAN), MAY_HIDE), UNSEEN},
+	{"background unknown, nearly one", ON("write back", NAN, DEVICE(0.9, NAN), MAY_HIDE), UNSEEN},
 	{"background unknown, few flushes", ON("write back", NAN, DEVICE(0.4, NAN)), FEWER},
 	{"background unknown, no flush", ON("write back", NAN, DEVICE(0, NAN)), "no"},
 	{"background may be half of it", ON("write back", NAN, DEVICE(1.3, 0.41)), DROWNED},

@@ -197,8 +197,8 @@ static const judge_case judge_cases[] = {
 		"its kind whose syncs do"},
 	{"not durable: only one of the other kind is", {CURRENT(QUIET, SYNCS_NOT),
 		FSYNC(SLOW, SYNCS_NOT), OPEN_SYNC(FAST, SYNCS)}, SP_UNSAFE, 2, NAN,
-		.reason = "syncs with fdatasync do not reach the device; open_sync is the fastest method whose "
-		"syncs do"},
+		.reason = "syncs with fdatasync do not reach the device; open_sync is the fastest method "
+		"whose syncs do"},
 	{"fsync off", {CURRENT(QUIET, SYNCS_NOT), FSYNC(FAST, SYNCS)}, SP_UNSAFE, 0, NAN,
 		.reason = "fsync is off: this server syncs nothing", .fsync_off = true},
 	{"nothing is known to sync", {CURRENT(QUIET, SYNCS_NOT), FSYNC(FAST),
