@@ -22,6 +22,7 @@ INSERT INTO sync_probe.workloads (workload, setup, script, teardown) VALUES
 ('slow set-up', 'CREATE TABLE t (i int); SELECT pg_sleep(60)', 'SELECT 1;', NULL),
 ('gated script', 'CREATE TABLE t (i int)', $wait || ';', NULL),
 ('sleepy', 'CREATE TABLE t (i int)', 'SELECT pg_sleep(60);', NULL),
+('renamed', NULL, 'SET application_name = ''renamed''; SELECT pg_sleep(1000);', NULL),
 ('gated tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', $wait),
 ('stubborn tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', \$\$DO 'BEGIN LOOP
     BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END;
@@ -254,6 +255,16 @@ is(sql($node, 'SELECT sync_probe.cleanup()'), scalar(@locked),
 	'without the locks cleanup() drops them');
 sql($node, 'ALTER DATABASE postgres RESET ALL');
 nothing_left($node, 'after the locks');
+
+# --- sessions that nobody can know by their name: they notice that pgbench is gone
+
+$session = session($node);
+start_query($session, pgbench_sql("'renamed', clients => 1, duration => '300 s'"));
+my $renamed = "FROM pg_stat_activity WHERE application_name = 'renamed'";
+ok($node->poll_query_until('postgres', "SELECT count(*) = 1 $renamed"), 'renamed: it runs');
+end_probe($node, $session);
+ok($node->poll_query_until('postgres', "SELECT count(*) = 0 $renamed"), 'renamed: it ends');
+nothing_left($node, 'renamed');
 
 # --- a leftover whose drop outlives the pgbench that began it
 
