@@ -106,7 +106,9 @@ $node->wait_for_log(qr/database system is ready to accept connections/, $offset)
 restored_ok($node, 'after a crash, by the watchdog of another release', $before);
 $node->wait_for_log(
 	qr/LOG:  cleaned up after a trial of "commit_delay" that did not end by itself$/m, $offset);
-is(refusals(), $refused, 'and was not refused');
+# but the session may have asked for another process, just before it was stopped
+unlike(slurp_file($node->logfile, $offset), qr/"pg_sync_probe trial" cannot work/,
+	'and was not refused');
 
 $_->{run}->kill_kill for $old, $new, $running;
 end_tests($node);
