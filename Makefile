@@ -49,6 +49,9 @@ LARGE_FILES = -D_FILE_OFFSET_BITS=64
 PG_CPPFLAGS = -I$(srcdir)/src -DSP_VERSION='"$(RELEASE)"' $(LARGE_FILES)
 PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
+# Its own functions need not be looked up when it is loaded, and cannot be another library's.
+OWN_FUNCTIONS = -Wl,-Bsymbolic-functions
+SHLIB_LINK += $(if $(filter linux,$(PORTNAME)),$(OWN_FUNCTIONS))
 
 REGRESS = setup arguments locations shapes recording privileges workloads \
 	sql_bench stream_suite history teardown

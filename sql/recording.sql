@@ -62,6 +62,16 @@ WHERE label = 'wal, by hand';
 SELECT coalesce(flush_us > 0, recommended_method IS NULL) AS flush
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
+\echo -- a run stores what earlier ones of the same kind measured
+SELECT count(*) > 0 AS probed
+FROM sync_probe.probe(duration => '20 ms', flush_size => 5000, flush_interval => '3 ms',
+                      label => 'next');
+SELECT label, storage #> '{earlier,runs}' AS runs,
+       (storage #>> '{earlier,median_us}')::float8 = (
+           SELECT m.p50_us FROM sync_probe.measurements AS m JOIN sync_probe.runs AS o USING (run_id)
+           WHERE o.label = 'wal, by hand' AND m.test = 'paced' AND m.choice = 'current') AS median
+FROM sync_probe.runs AS r WHERE flush_size = 5000 ORDER BY run_id;
+
 \echo -- counters were read, or a finding says why not
 SELECT count(*) AS unexplained
 FROM sync_probe.recommendation_details

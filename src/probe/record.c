@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/fmgrprotos.h"
 
 /* ------------------------------------------------------------- measurements */
 
@@ -305,6 +306,23 @@ run_row(const sp_run *run, TupleDesc row_type)
 	return sp_row_form(row);
 }
 
+/* The row, with what earlier runs of the same kind measured, if there are any. */
+static void
+add_earlier_runs(sp_run *run, TupleDesc row_type)
+{
+	Oid			types[1] = {row_type->tdtypeid};
+	Datum		values[1] = {HeapTupleGetDatum(run->row)};
+	List	   *storage = sp_spi_column("SELECT ($1).storage || jsonb_build_object('earlier', e)"
+										" FROM " SP_SCHEMA "_internal.earlier_runs($1) AS e"
+										" WHERE e IS NOT NULL",
+										1, types, values, NULL, SP_AS_OWNER);
+
+	if (storage == NIL)
+		return;
+	run->storage_jsonb = DirectFunctionCall1(jsonb_in, CStringGetDatum(linitial(storage)));
+	run->row = run_row(run, row_type);
+}
+
 /* Build the rows of the run, and insert them into the history if that is wanted and possible. */
 void
 sp_record(sp_run *run, bool wanted)
@@ -321,6 +339,7 @@ sp_record(sp_run *run, bool wanted)
 	run->row = run_row(run, run_type);
 	if (run->run_id == 0)
 		return;
+	add_earlier_runs(run, run_type);
 	sp_history_insert(run_type, &run->row, 1);
 	sp_history_insert(run->measurement_type, run->measurements, run->nmeasurements);
 	sp_history_insert(sp_history_row_type("samples"), run->samples, run->nsamples);

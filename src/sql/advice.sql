@@ -74,6 +74,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.changes_since(
     run sync_probe.runs,
+    measured sync_probe.measurements[],
     place sync_probe_internal.storage,
     followed boolean)
 RETURNS text[]
@@ -83,27 +84,32 @@ AS $$
 DECLARE
     method text := current_setting('wal_sync_method');
     is_minimal boolean := current_setting('wal_level') = 'minimal';
-    -- as a run stores it
-    margin text := round(current_setting('pg_sync_probe.margin')::numeric, 6)::float8;
+    margin float8 := current_setting('pg_sync_probe.margin');
     mounted text := run.storage ->> 'mount_options'; cache text := run.storage ->> 'write_cache';
+    m sync_probe.measurements; other_level text;
 BEGIN
     IF run.wal_sync_method <> method AND NOT followed THEN
         followed := EXISTS (SELECT FROM sync_probe.running AS r WHERE r.suite = 'trial');
+    END IF;
+    -- up to PostgreSQL 15 wal_level decides whether open_* methods use O_DIRECT
+    IF current_setting('server_version_num')::integer < 160000 THEN
+        FOREACH m IN ARRAY measured LOOP
+            IF m.direct_io <> is_minimal
+               AND (m.test = 'paced' AND m.method LIKE 'open%'
+                    OR m.choice = 'current' AND run.wal_sync_method LIKE 'open%') THEN
+                other_level := CASE WHEN is_minimal THEN 'not minimal' ELSE 'minimal' END;
+            END IF;
+        END LOOP;
     END IF;
     RETURN nullif(array_remove(ARRAY[
     CASE WHEN run.wal_sync_method <> method AND NOT followed
          THEN format('wal_sync_method was %s, is %s', run.wal_sync_method, method) END,
     -- off while it is on now; the other way round the advice itself is that fsync is off
     CASE WHEN NOT run.fsync AND current_setting('fsync') = 'on' THEN 'fsync was off, is on' END,
-    -- up to PostgreSQL 15 it decides whether open_* methods use O_DIRECT
-    CASE WHEN current_setting('server_version_num')::integer < 160000
-              AND EXISTS (SELECT FROM sync_probe.measurements AS m
-                          WHERE m.run_id = run.run_id AND m.direct_io <> is_minimal
-                            AND (m.test = 'paced' AND m.method LIKE 'open%'
-                                 OR m.choice = 'current' AND run.wal_sync_method LIKE 'open%'))
-         THEN format('wal_level was %sminimal, is %s', CASE WHEN is_minimal THEN 'not ' END,
-                     current_setting('wal_level')) END,
-    CASE WHEN run.margin::text <> margin
+    CASE WHEN other_level IS NOT NULL
+         THEN format('wal_level was %s, is %s', other_level, current_setting('wal_level')) END,
+    -- a run stores six digits
+    CASE WHEN abs(run.margin - margin) > '5e-7'
          THEN format('pg_sync_probe.margin was %s, is %s', run.margin, margin) END,
     CASE WHEN run.filesystem <> coalesce(place.filesystem, '')
          THEN format('file system was %s, is %s', run.filesystem,
@@ -131,14 +137,22 @@ CREATE FUNCTION sync_probe_internal.deciding_case(
     measured sync_probe.measurements[],
     of_method text)
 RETURNS sync_probe.measurements
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT m
-FROM unnest(measured) AS m
-JOIN unnest(measured) AS d ON d.test = m.test AND d.verdict IS NOT NULL
-WHERE m.method = of_method AND m.choice IS NOT NULL
-LIMIT 1
+DECLARE
+    m sync_probe.measurements; deciding text;
+BEGIN
+FOREACH m IN ARRAY measured LOOP
+    deciding := CASE WHEN m.verdict IS NOT NULL THEN m.test ELSE deciding END;
+END LOOP;
+FOREACH m IN ARRAY measured LOOP
+    IF m.test = deciding AND m.method = of_method AND m.choice IS NOT NULL THEN
+        RETURN m;
+    END IF;
+END LOOP;
+RETURN NULL;
+END
 $$;
 
 --
@@ -249,8 +263,9 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT u.rank, r.run, r.verdict, r.current_value, v.recommended_value, f.followed,
        w.decided
-       AND sync_probe_internal.changes_since(r.run, place,
-               f.followed AND of_setting = 'wal_sync_method') IS NULL
+       AND sync_probe_internal.changes_since(r.run,
+               ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = (r.run).run_id),
+               place, f.followed AND of_setting = 'wal_sync_method') IS NULL
 FROM (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
          AS u (rank, suite, made),
      (VALUES (true), (false)) AS w (decided),

@@ -23,18 +23,18 @@ DECLARE
     method text := current_setting('wal_sync_method');
     busiest name := sync_probe_internal.busiest_tablespace();
     told sync_probe_internal.finding[] := '{}';
-    places sync_probe_internal.storage[]; runs sync_probe.runs[]; run_ids bigint[]; suites text[];
+    places sync_probe_internal.storage[]; runs sync_probe.runs[]; suites text[];
     settled text[] := '{}'; restores text[];
     tested name[] := '{}';	-- with a power test, which counters need not confirm
     causes name[];		-- first locations of file systems without barriers
     a record; s record; f sync_probe_internal.finding;
 BEGIN
-FOR a IN SELECT t.*, (t.run).run_id AS of_run FROM sync_probe_internal.advice(busiest) AS t LOOP
+FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
     places := places || a.place;
     suites := suites || a.suites;
-    IF a.of_run IS NOT NULL THEN
+    IF (a.run).run_id IS NOT NULL THEN
         runs := runs || a.run;
-        run_ids := run_ids || a.of_run;
+        told := told || sync_probe_internal.run_findings(a.run, a.measured);
     END IF;
 
     IF a.verdict = 'outdated' THEN
@@ -88,14 +88,15 @@ FOR a IN SELECT t.*, (t.run).run_id AS of_run FROM sync_probe_internal.advice(bu
         END IF;
     END IF;
 
-    IF (a.place).power_test_left
-       AND NOT EXISTS (SELECT FROM sync_probe.running AS r WHERE r.suite = 'power_test') THEN
-        told := told || (a.location, 'warning', 'power_test_left',
+    IF (a.place).power_test_left THEN
+        PERFORM FROM sync_probe.running AS r WHERE r.suite = 'power_test';
+        IF NOT FOUND THEN told := told || (a.location, 'warning', 'power_test_left',
         format('%s has the file of a power test', a.location),
         format('Read it: SELECT * FROM sync_probe.power_test_result(last_number, %L), with the'
                ' last number that the client has shown. Then SELECT sync_probe.cleanup() removes'
                ' it.', a.location), NULL,
         jsonb_build_object('directory', (a.place).directory))::sync_probe_internal.finding;
+        END IF;
     END IF;
 
     IF a.passed_over IS NOT NULL THEN
@@ -107,7 +108,7 @@ FOR a IN SELECT t.*, (t.run).run_id AS of_run FROM sync_probe_internal.advice(bu
         jsonb_build_object('run_id', a.passed_over, 'finished_at', a.passed_over_at,
                            'why', a.passed_over_why))::sync_probe_internal.finding;
     -- Without a run that counts; other findings may say already why there is none.
-    ELSIF a.is_advised AND a.durable = 'unknown' AND a.of_run IS NULL THEN
+    ELSIF a.is_advised AND a.durable = 'unknown' AND (a.run).run_id IS NULL THEN
         told := told || (a.location, 'info', 'durable_unknown',
         format('no probe has seen whether syncs at %s reach the device', a.location),
         'Probe it.',
@@ -141,11 +142,6 @@ IF 'stream' = ANY (suites) THEN
     told := told || ARRAY(SELECT t FROM sync_probe_internal.stream_findings(places) AS t);
 END IF;
 
-IF run_ids IS NOT NULL THEN
-    told := told || ARRAY(SELECT t FROM unnest(sync_probe_internal.run_findings(run_ids)) AS t
-                          WHERE t.code <> 'durable_unknown' OR t.location <> ALL (tested));
-END IF;
-
 FOREACH f IN ARRAY sync_probe_internal.storage_findings(
     places, runs, current_setting('fsync')::boolean,
     current_setting('wal_recycle')::boolean AND NOT 'wal_recycle' = ANY (settled),
@@ -163,7 +159,7 @@ SELECT (r.run).run_id, (r.run).finished_at INTO s
 FROM sync_probe_internal.own_runs AS r
 WHERE NOT (r.run).fsync AND (r.run).finished_at > pg_postmaster_start_time()
   AND current_setting('fsync')::boolean
-ORDER BY (r.run).finished_at DESC
+ORDER BY (r.run).run_id DESC
 LIMIT 1;
 IF FOUND THEN told := told || ('pg_wal', 'warning', 'fsync_was_off',
     format('fsync was off during run %s, after this server was started: what was written meanwhile'
@@ -228,12 +224,14 @@ END IF;
 RETURN QUERY
 SELECT t.*
 FROM unnest(told) AS t
-WHERE t.code <> 'durable_unknown' OR t.evidence ? 'run_id'
-   OR NOT EXISTS (SELECT FROM unnest(told) AS o
-                  WHERE o.location = t.location
-                    AND o.code IN ('barrier_off', 'device_unknown', 'memory_filesystem',
-                                   'network_filesystem', 'read_only_filesystem',
-                                   'tablespace_missing', 'write_cache_volatile'))
+WHERE t.code <> 'durable_unknown'
+   OR t.location <> ALL (tested)
+      AND (t.evidence ? 'run_id'
+           OR NOT EXISTS (SELECT FROM unnest(told) AS o
+                          WHERE o.location = t.location
+                            AND o.code IN ('barrier_off', 'device_unknown', 'memory_filesystem',
+                                           'network_filesystem', 'read_only_filesystem',
+                                           'tablespace_missing', 'write_cache_volatile')))
 ORDER BY t.location <> 'pg_wal', t.location,
          array_position(ARRAY['error', 'warning', 'info'], t.severity), t.code, t.message;
 END

@@ -40,46 +40,81 @@ END
 $$;
 
 --
--- What runs of the wal suite show: whether syncs reach the device, and what hides that; properties
--- of ZFS, see zfsprops(7); what makes syncs slow, or slower than they were.
+-- What earlier runs of the same kind measured, for the finding drift: up to 20 that are long enough
+-- for advice, of the same location, file system, device and method, with as many pages a flush and
+-- about the same pace.  They are sought among the last hundred of the location.  Null if there are
+-- none.  A run stores it.
 --
-CREATE FUNCTION sync_probe_internal.run_findings(run_ids bigint[])
+CREATE FUNCTION sync_probe_internal.earlier_runs(run sync_probe.runs)
+RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN count(*) > 0 THEN
+    jsonb_strip_nulls(jsonb_build_object('runs', count(*),
+        'median_us', percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p50_us),
+        'noise', max(m.relative_speed_high - m.relative_speed_low) / 2)) END
+FROM (SELECT r.run_id
+      FROM (SELECT r.*
+            FROM sync_probe.runs AS r
+            WHERE r.suite = run.suite AND r.location = run.location
+              AND r.run_id + 0 < run.run_id AND r.imported_at IS NULL
+            ORDER BY r.run_id + 0 DESC
+            LIMIT 100) AS r
+      WHERE r.usable_for_advice AND r.filesystem IS NOT DISTINCT FROM run.filesystem
+        AND r.device IS NOT DISTINCT FROM run.device
+        AND (r.flush_size - 1) / 8192 = (run.flush_size - 1) / 8192
+        AND r.flush_interval BETWEEN run.flush_interval / 2 AND run.flush_interval * 2
+      ORDER BY r.run_id DESC
+      LIMIT 20) AS r
+JOIN sync_probe.measurements AS m USING (run_id)
+WHERE m.test = 'paced' AND m.method = run.wal_sync_method AND m.ops > 0
+$$;
+
+--
+-- What a run of the wal suite shows: whether syncs reach the device, and what hides that;
+-- properties of ZFS, see zfsprops(7); what makes syncs slow, or slower than they were.
+--
+-- A number in quotes has the type of the other side.  An operator of two types, as of a figure and
+-- an integer, is searched for among all of its name, which takes longer than the rest of a rule.
+--
+CREATE FUNCTION sync_probe_internal.run_findings(
+    run sync_probe.runs,
+    measured sync_probe.measurements[])
 RETURNS sync_probe_internal.finding[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    n record; o record; run sync_probe.runs; paced sync_probe.measurements;
+    o record; m sync_probe.measurements; paced sync_probe.measurements;
     saturated sync_probe.measurements; slow sync_probe.measurements;
-    storage jsonb; disks jsonb; others jsonb; zfs jsonb;
-    device text; disk text; durable text; why text;
+    storage jsonb := coalesce(run.storage, '{}'); disks jsonb := coalesce(storage -> 'disks', '[]');
+    others jsonb := storage -> 'others'; zfs jsonb := storage -> 'zfs';
+    device text := coalesce(run.device, 'the device');
+    method text := current_setting('wal_sync_method');
+    disk text; uncounted text; durable text; why text;
     bytes float8; lacking numeric; background float8; ratio float8; noise float8; margin float8;
-    on_virtual_disk boolean; below_lacking boolean; told sync_probe_internal.finding[] := '{}';
+    on_virtual_disk boolean; below_lacking boolean; refused text[];
+    told sync_probe_internal.finding[] := '{}';
 BEGIN
-FOR n IN
-    SELECT r AS run, m.p, m.s,
-           (SELECT jsonb_agg(DISTINCT m.method) FROM sync_probe.measurements AS m
-            WHERE m.run_id = r.run_id AND m.status = 'no_direct_io') AS methods
-    FROM sync_probe.runs AS r
-    CROSS JOIN LATERAL (
-        -- The method in use, which may be another one since the run, if the run measured it.
-        SELECT p, s
-        FROM sync_probe.measurements AS p
-        JOIN sync_probe.measurements AS s
-            ON s.run_id = p.run_id AND s.test = 'saturated' AND s.method = p.method
-           AND s.direct_io = p.direct_io
-        WHERE p.run_id = r.run_id AND p.test = 'paced'
-          AND (p.method = r.wal_sync_method
-               OR p.method = current_setting('wal_sync_method') AND p.ops > 0)
-        ORDER BY p.method = r.wal_sync_method
-        LIMIT 1) AS m
-    WHERE r.suite = 'wal' AND r.run_id = ANY (run_ids)
-LOOP
-    run := n.run; paced := n.p; saturated := n.s;
-    storage := coalesce(run.storage, '{}');
-    disks := coalesce(storage -> 'disks', '[]');
-    others := storage -> 'others'; zfs := storage -> 'zfs';
-    device := coalesce(run.device, 'the device');
+    -- The method in use, which may be another one since the run, if the run measured it.
+    FOREACH m IN ARRAY measured LOOP
+        IF m.test = 'paced' AND (m.method = method AND m.ops > 0
+                                 OR m.method = run.wal_sync_method AND paced.test IS NULL) THEN
+            paced := m;
+        END IF;
+    END LOOP;
+    FOREACH m IN ARRAY measured LOOP
+        IF m.status = 'no_direct_io' AND array_position(refused, m.method) IS NULL THEN
+            refused := refused || m.method;
+        ELSIF m.test = 'saturated' AND m.method = paced.method
+              AND m.direct_io = paced.direct_io THEN
+            saturated := m;
+        END IF;
+    END LOOP;
+    IF saturated.test IS NULL THEN
+        RETURN told;
+    END IF;
     durable := coalesce(paced.durable, saturated.durable, 'unknown');
 
     -- Storage that is known to sync nothing has a finding of its own, which says why.
@@ -133,7 +168,7 @@ LOOP
     -- 15,000 revolutions a minute are 250 a second, and WAL needs one for each sync.  This
     -- holds for disks that are known to rotate: virtual disks and RAID controllers often
     -- report rotation.  No device completes a write and a flush in 5 us.
-    IF saturated.p50_us < 5 OR saturated.ops_per_sec > 250
+    IF saturated.p50_us < '5' OR saturated.ops_per_sec > '250'
        AND disks @> '[{"rotational": true, "virtual": false}]' THEN
         SELECT saturated.ops_per_sec > 250
                AND bool_and(coalesce((d ->> 'rotational')::boolean
@@ -157,16 +192,16 @@ LOOP
         END IF;
     END IF;
 
-    disk := NULL;
     IF paced.device_bytes_per_op IS NULL AND NOT storage ? 'no_counters' THEN
-        disk := (SELECT min(d ->> 'name') FROM jsonb_array_elements(disks) AS d
-                 WHERE d ? 'counts_flushes_only');
+        uncounted := (SELECT min(d ->> 'name') FROM jsonb_array_elements(disks) AS d
+                      WHERE d ? 'counts_flushes_only');
     END IF;
     IF (storage ? 'no_counters' AND NOT storage ? 'syncs_nothing')
        OR (storage ? 'readings_lost' AND paced.device_bytes_per_op IS NULL)
-       OR disk IS NOT NULL THEN told := told || (run.location, 'info', 'counters_unknown',
-        CASE WHEN disk IS NOT NULL
-             THEN format('I/O statistics of %s are disabled: only its flushes are counted', disk)
+       OR uncounted IS NOT NULL THEN told := told || (run.location, 'info', 'counters_unknown',
+        CASE WHEN uncounted IS NOT NULL
+             THEN format('I/O statistics of %s are disabled: only its flushes are counted',
+                         uncounted)
              ELSE format('the counters of %s were not read: %s', device,
                          coalesce(storage ->> 'no_counters',
                                   format('%s failed or went backwards',
@@ -174,8 +209,8 @@ LOOP
                                               THEN 'a reading'
                                               ELSE (storage ->> 'readings_lost') || ' readings'
                                               END))) END,
-        CASE WHEN disk IS NOT NULL
-             THEN format('Switch them on: write 1 to /sys/class/block/%s/queue/iostats.', disk)
+        CASE WHEN uncounted IS NOT NULL
+             THEN format('Switch them on: write 1 to /sys/class/block/%s/queue/iostats.', uncounted)
              ELSE 'Without them it is unknown whether syncs reach the device.' END, NULL,
         jsonb_build_object('run_id', run.run_id, 'no_counters', storage -> 'no_counters',
                            'readings_lost', storage -> 'readings_lost',
@@ -183,7 +218,7 @@ LOOP
     END IF;
 
     -- A device is given at least the flush itself.
-    IF paced.device_bytes_per_op / 4 > run.flush_size THEN
+    IF paced.device_bytes_per_op > '4' * run.flush_size::float8 THEN
         SELECT d.*, round((d.own / d.given)::numeric, 1) AS factor,
                round((d.low / d.given)::numeric, 1) AS factor_low,
                round((d.high / d.given)::numeric, 1) AS factor_high
@@ -207,15 +242,15 @@ LOOP
         END IF;
     END IF;
 
-    IF n.methods IS NOT NULL THEN told := told || (run.location, 'info', 'direct_io_refused',
+    IF refused IS NOT NULL THEN told := told || (run.location, 'info', 'direct_io_refused',
         format('the file system (%s) refuses O_DIRECT', coalesce(run.filesystem, 'unknown')),
         'PostgreSQL works without direct I/O; debug_io_direct = wal would fail here.', NULL,
-        jsonb_build_object('run_id', run.run_id, 'methods', n.methods)
+        jsonb_build_object('run_id', run.run_id, 'methods', refused)
         )::sync_probe_internal.finding;
     END IF;
 
-    slow := CASE WHEN paced.p99_us > 10 * paced.p50_us AND paced.p50_us > 0 THEN paced
-                 WHEN saturated.p99_us > 10 * saturated.p50_us AND saturated.p50_us > 0
+    slow := CASE WHEN paced.p99_us > '10' * paced.p50_us AND paced.p50_us > '0' THEN paced
+                 WHEN saturated.p99_us > '10' * saturated.p50_us AND saturated.p50_us > '0'
                  THEN saturated END;
     IF slow.test IS NOT NULL AND NOT storage ? 'syncs_nothing' THEN
         told := told || (run.location, 'warning', 'slow_tail',
@@ -228,42 +263,24 @@ LOOP
                            'p99_us', slow.p99_us))::sync_probe_internal.finding;
     END IF;
 
-    -- Against the median of up to 20 earlier runs of the same kind: long enough for advice, the
-    -- same location, file system, device and method, as many pages a flush, about the same pace.
-    -- They are sought among the last hundred of the location.
-    SELECT count(*) AS runs,
-           percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p50_us) AS median_us,
-           max(round(((m.relative_speed_high - m.relative_speed_low) / 2)::numeric, 4)) AS noise
-    INTO o
-    FROM sync_probe.measurements AS m
-    WHERE m.run_id = ANY (ARRAY(
-              SELECT r.run_id
-              FROM (SELECT r.*, r.run_id + 0 AS k
-                    FROM sync_probe.runs AS r
-                    WHERE r.suite = 'wal' AND r.location = run.location
-                      AND r.run_id + 0 < run.run_id AND r.imported_at IS NULL
-                    ORDER BY r.run_id + 0 DESC
-                    LIMIT 100) AS r
-              WHERE r.usable_for_advice AND r.filesystem IS NOT DISTINCT FROM run.filesystem
-                AND r.device IS NOT DISTINCT FROM run.device
-                AND (r.flush_size - 1) / 8192 = (run.flush_size - 1) / 8192
-                AND r.flush_interval BETWEEN run.flush_interval / 2 AND run.flush_interval * 2
-              ORDER BY r.k DESC
-              LIMIT 20))
-      AND m.test = 'paced' AND m.method = paced.method AND m.ops > 0;
-    ratio := paced.p50_us / nullif(o.median_us, 0);
-    noise := greatest(o.noise, round(((paced.relative_speed_high - paced.relative_speed_low)
-                                      / 2)::numeric, 4), 0);
+    -- Against the median of earlier runs, of the method that was current.
+    ratio := CASE WHEN paced.method = run.wal_sync_method
+                  THEN paced.p50_us / nullif((storage #>> '{earlier,median_us}')::float8, '0') END;
+    noise := greatest((storage #>> '{earlier,noise}')::float8,
+                      (paced.relative_speed_high - paced.relative_speed_low) / '2', '0');
     margin := current_setting('pg_sync_probe.margin');
-    IF abs(ratio - 1) > margin + noise THEN told := told || (run.location, 'info', 'drift',
+    IF abs(ratio - '1') > margin + noise THEN told := told || (run.location, 'info', 'drift',
         format('a paced sync with %s takes %s us, %s times as long as before (median of %s earlier'
-               ' %s)', paced.method, paced.p50_us, round(ratio::numeric, 2), o.runs,
-               CASE o.runs WHEN 1 THEN 'run' ELSE 'runs' END),
+               ' %s)', paced.method, paced.p50_us, round(ratio::numeric, 2),
+               storage #>> '{earlier,runs}',
+               CASE storage #>> '{earlier,runs}' WHEN '1' THEN 'run' ELSE 'runs' END),
         'Load, firmware, mount options or layers below may have changed. On a shared disk, two runs'
         ' of the same differ by up to 30 %: probe again, and compare the runs.',
         ARRAY[format('SELECT * FROM sync_probe.history(%L)', run.location)],
         jsonb_build_object('run_id', run.run_id, 'method', paced.method, 'p50_us', paced.p50_us,
-                           'earlier_runs', o.runs, 'earlier_median_us', o.median_us, 'noise', noise,
+                           'earlier_runs', storage #> '{earlier,runs}',
+                           'earlier_median_us', storage #> '{earlier,median_us}',
+                           'noise', round(noise::numeric, 4),
                            'margin', margin))::sync_probe_internal.finding;
     END IF;
 
@@ -280,7 +297,6 @@ LOOP
 
     -- Flushes are lacking where a disk below with a volatile cache counted too few: see
     -- src/engine/verdict/evidence.c, which has the same limits.
-    below_lacking := NULL;
     IF storage ? 'below_flushes_per_op' THEN
         SELECT min(b.value::float8)
                - 2 * coalesce((others ->> 'most_below_flushes_per_sec')::float8
@@ -314,9 +330,10 @@ LOOP
     END IF;
 
     -- background I/O in the time of one paced flush
-    background := (others ->> 'flushes_per_sec')::float8 * paced.mean_us / 1e6;
-    IF background > 0 AND (others ->> 'most_flushes_per_sec')::float8 * paced.mean_us / 1e6 > 0.1
-       AND durable <> 'unknown' THEN told := told || (run.location, 'info', 'counters_shared',
+    background := (others ->> 'flushes_per_sec')::float8 * paced.mean_us / '1e6';
+    IF background > '0' AND durable <> 'unknown'
+       AND (others ->> 'most_flushes_per_sec')::float8 * paced.mean_us / '1e6' > '0.1'
+    THEN told := told || (run.location, 'info', 'counters_shared',
         format('background I/O flushes %s %s times a second, so its counters prove less',
                device, others ->> 'flushes_per_sec'),
         'To know more, probe longer with stop_early => false, or when the device is quiet.', NULL,
@@ -379,8 +396,8 @@ LOOP
     END IF;
 
     -- The kernel counts device time in milliseconds and clock ticks: too coarse for a few syncs.
-    IF saturated.mean_us > 1000 AND saturated.device_utilization < 0.25
-       AND saturated.mean_us * saturated.ops >= 100000
+    IF saturated.mean_us > '1000' AND saturated.device_utilization < '0.25'
+       AND saturated.mean_us * saturated.ops::float8 >= '100000'
     THEN told := told || (run.location, 'warning', 'software_bound',
         format('a sync with %s takes %s us, but the device is idle %s %% of that time: the software'
                ' above it is the bottleneck', paced.method, saturated.mean_us,
@@ -392,7 +409,6 @@ LOOP
                            'device_utilization', saturated.device_utilization)
         )::sync_probe_internal.finding;
     END IF;
-END LOOP;
 RETURN told;
 END
 $$;

@@ -45,9 +45,10 @@ BEGIN
 FOREACH p IN ARRAY facts LOOP
     options := string_to_array(p.mount_options, ',');
     is_memory := p.filesystem IN ('tmpfs', 'ramfs');
-    is_network := p.filesystem ~ (
-        '^(nfs|nfs4|cifs|smb3|smbfs|9p|ceph|afs|lustre|glusterfs|beegfs'
-        '|fuse[.](sshfs|glusterfs|ceph-fuse|s3fs|rclone|davfs2?))$');
+    is_network := p.filesystem IN (
+        'nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', '9p', 'ceph', 'afs', 'lustre', 'glusterfs',
+        'beegfs', 'fuse.sshfs', 'fuse.glusterfs', 'fuse.ceph-fuse', 'fuse.s3fs', 'fuse.rclone',
+        'fuse.davfs', 'fuse.davfs2');
 
     IF p.missing THEN told := told || (p.name, 'error', 'tablespace_missing',
         format('%s does not contain what this server created there: its file system is not'
@@ -223,21 +224,40 @@ END
 $$;
 
 --
--- Blocks fetched of a relation.  The views know which function has the statistics of an index:
--- since PostgreSQL 20 (72a6dad1c9) another one than those of a table.  A function, since to plan
--- these views takes milliseconds: most databases have no relation to ask it for.
+-- Blocks fetched of the relations of this database that are in another tablespace: plus there, and
+-- minus in that of the database.  A row for each; most databases have no such relation, and to plan
+-- the views of statistics takes milliseconds.  The views know which function has those of an index:
+-- since PostgreSQL 20 (72a6dad1c9) another one than those of a table.
 --
-CREATE FUNCTION sync_probe_internal.blocks_fetched(relation oid)
-RETURNS bigint
-LANGUAGE sql STABLE PARALLEL RESTRICTED
+CREATE FUNCTION sync_probe_internal.blocks_elsewhere()
+RETURNS TABLE (tablespace oid, blocks bigint)
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT t.heap_blks_read + t.heap_blks_hit FROM pg_statio_all_tables AS t WHERE t.relid = relation
-UNION ALL
-SELECT i.idx_blks_read + i.idx_blks_hit
-FROM pg_statio_all_indexes AS i WHERE i.indexrelid = relation
-UNION ALL
-SELECT q.blks_read + q.blks_hit FROM pg_statio_all_sequences AS q WHERE q.relid = relation
+DECLARE
+    relation oid;
+BEGIN
+FOR relation, tablespace IN
+    SELECT c.oid, c.reltablespace
+    FROM pg_class AS c
+    WHERE c.reltablespace <> '0' AND NOT c.relisshared
+LOOP
+    blocks := (SELECT t.heap_blks_read + t.heap_blks_hit
+               FROM pg_statio_all_tables AS t WHERE t.relid = relation
+               UNION ALL
+               SELECT i.idx_blks_read + i.idx_blks_hit
+               FROM pg_statio_all_indexes AS i WHERE i.indexrelid = relation
+               UNION ALL
+               SELECT q.blks_read + q.blks_hit
+               FROM pg_statio_all_sequences AS q WHERE q.relid = relation);
+    RETURN NEXT;
+    tablespace := (SELECT d.dattablespace FROM pg_database AS d
+                   WHERE d.datname = current_database());
+    blocks := -blocks;
+    RETURN NEXT;
+END LOOP;
+END
 $$;
 
 --
@@ -247,21 +267,19 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.busiest_tablespace()
 RETURNS name
-LANGUAGE sql STABLE PARALLEL RESTRICTED
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT t.spcname
-FROM (SELECT d.dattablespace AS oid, pg_stat_get_db_blocks_fetched(d.oid) AS blocks
-      FROM pg_database AS d
-      UNION ALL
-      SELECT m.oid, m.sign * b.blocks
-      FROM pg_class AS c
-      JOIN pg_database AS d ON d.datname = current_database(),
-           LATERAL (SELECT sync_probe_internal.blocks_fetched(c.oid)) AS b (blocks),
-           LATERAL (VALUES (c.reltablespace, 1), (d.dattablespace, -1)) AS m (oid, sign)
-      WHERE c.reltablespace <> 0 AND NOT c.relisshared) AS s
-JOIN pg_tablespace AS t ON t.oid = s.oid
-GROUP BY t.oid, t.spcname
-ORDER BY sum(s.blocks) DESC NULLS LAST, t.oid
-LIMIT 1
+DECLARE
+    busiest oid := (
+        SELECT s.oid
+        FROM (SELECT d.dattablespace, pg_stat_get_db_blocks_fetched(d.oid) FROM pg_database AS d
+              UNION ALL
+              SELECT e.* FROM sync_probe_internal.blocks_elsewhere() AS e) AS s (oid, blocks)
+        GROUP BY s.oid
+        ORDER BY sum(s.blocks)::bigint DESC NULLS LAST, s.oid
+        LIMIT 1);
+BEGIN
+RETURN (SELECT t.spcname FROM pg_tablespace AS t WHERE t.oid = busiest);
+END
 $$;

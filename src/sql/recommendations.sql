@@ -18,6 +18,7 @@
 CREATE FUNCTION sync_probe_internal.advice(also name)
 RETURNS TABLE (
     location name, place sync_probe_internal.storage, run sync_probe.runs,
+    measured sync_probe.measurements[],
     passed_over bigint, passed_over_at timestamptz, passed_over_why text,
     suites text[], is_advised boolean,
     verdict text, current_method text, recommended_method text, best_method text,
@@ -50,8 +51,7 @@ FOR known IN
                       ORDER BY r.suite, r.location, r.run_id + 0 DESC
                       LIMIT 1) AS n
     ), newest AS (
-        SELECT l.name AS location, l AS place, r.run, o.run_id AS passed_over,
-               o.finished_at AS passed_over_at, o.why AS passed_over_why, w.suites,
+        SELECT l.name AS location, l AS place, r.run, w.suites, w.run_id AS newest_run_id,
                (r.run).run_id IS NOT NULL OR l.holds_wal
                OR l.shares_filesystem_with IS NULL
                   AND NOT bool_or((r.run).run_id IS NOT NULL) OVER
@@ -59,7 +59,6 @@ FOR known IN
         -- of 1,000 locations most are on the same file system, and have no run
         FROM sync_probe_internal.examine_locations(NULL, array_remove(
                  ARRAY(SELECT w.location FROM last AS w) || also, NULL)) AS l
-        CROSS JOIN sync_probe_internal.this_server() AS s
         LEFT JOIN (SELECT w.location, array_agg(w.suite) AS suites,
                           max(w.run_id) FILTER (WHERE w.suite = 'wal') AS run_id
                    FROM last AS w
@@ -72,23 +71,6 @@ FOR known IN
               AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
             ORDER BY (r.run).run_id + 0 DESC
             LIMIT 1) AS r ON true
-        LEFT JOIN LATERAL (
-            SELECT n.run_id, n.finished_at,
-                   concat_ws(', ',
-                       CASE WHEN n.system_identifier IS DISTINCT FROM s.system_identifier
-                            THEN 'another cluster made it'
-                            WHEN n.host IS DISTINCT FROM s.host
-                            THEN format('host %s made it', coalesce(n.host, 'unknown')) END,
-                       CASE WHEN n.directory IS DISTINCT FROM l.directory
-                            THEN format('its directory was %s',
-                                        coalesce(n.directory, 'unknown')) END,
-                       CASE WHEN n.device IS DISTINCT FROM l.device
-                            THEN format('its device was %s', coalesce(n.device, 'unknown')) END,
-                       CASE WHEN NOT n.usable_for_advice
-                            THEN 'it has fewer than 16 samples, or was given flush_size or'
-                                 ' flush_interval' END) AS why
-            FROM sync_probe.runs AS n
-            WHERE n.run_id = w.run_id AND w.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true
     )
     SELECT w.* FROM newest AS w
     WHERE w.is_advised OR also IS NOT NULL
@@ -96,20 +78,36 @@ FOR known IN
     ORDER BY w.is_advised, w.location <> 'pg_wal', w.location
 LOOP
     location := known.location; place := known.place; run := known.run;
-    passed_over := known.passed_over; passed_over_at := known.passed_over_at;
-    passed_over_why := known.passed_over_why;
     suites := known.suites; is_advised := known.is_advised;
+    passed_over := nullif(known.newest_run_id, run.run_id);
+    IF passed_over IS NOT NULL THEN
+        SELECT n.finished_at,
+               concat_ws(', ',
+                   CASE WHEN n.system_identifier IS DISTINCT FROM s.system_identifier
+                        THEN 'another cluster made it'
+                        WHEN n.host IS DISTINCT FROM s.host
+                        THEN format('host %s made it', coalesce(n.host, 'unknown')) END,
+                   CASE WHEN n.directory IS DISTINCT FROM place.directory
+                        THEN format('its directory was %s', coalesce(n.directory, 'unknown')) END,
+                   CASE WHEN n.device IS DISTINCT FROM place.device
+                        THEN format('its device was %s', coalesce(n.device, 'unknown')) END,
+                   CASE WHEN NOT n.usable_for_advice
+                        THEN 'it has fewer than 16 samples, or was given flush_size or'
+                             ' flush_interval' END)
+        INTO passed_over_at, passed_over_why
+        FROM sync_probe.runs AS n, sync_probe_internal.this_server() AS s
+        WHERE n.run_id = passed_over;
+    END IF;
     IF is_advised THEN
         followed := coalesce(run.verdict IN ('switch', 'unsafe')
                              AND run.recommended_value <> run.wal_sync_method
                              AND run.recommended_value = current_setting('wal_sync_method'), false);
-        changes := sync_probe_internal.changes_since(run, place, followed);
+        measured := ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = run.run_id);
+        changes := sync_probe_internal.changes_since(run, measured, place, followed);
         SELECT r.*
         INTO verdict, current_method, recommended_method, best_method, max_regret, flush_us,
              durable, basis, run_id, reason
-        FROM sync_probe_internal.run_advice(location, run,
-            ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = run.run_id),
-            changes, followed,
+        FROM sync_probe_internal.run_advice(location, run, measured, changes, followed,
             CASE WHEN 'power_test' = ANY (suites)
                  THEN sync_probe_internal.power_tested(location, place.directory, place.device)
                  END) AS r;
@@ -195,9 +193,10 @@ LOOP
         END IF;
     END IF;
     -- A trial that did not end has left its value: other commands would measure or judge that one.
-    IF place.holds_wal AND current_setting('pg_sync_probe.trial_restores', true) ~ '^".*",".*","'
-       AND NOT EXISTS (SELECT FROM sync_probe.running AS r WHERE r.suite = 'trial') THEN
-        commands := '{SELECT sync_probe.cleanup()}';
+    IF place.holds_wal
+       AND current_setting('pg_sync_probe.trial_restores', true) ~ '^".*",".*","' THEN
+        PERFORM FROM sync_probe.running AS r WHERE r.suite = 'trial';
+        commands := CASE WHEN FOUND THEN commands ELSE '{SELECT sync_probe.cleanup()}' END;
     END IF;
     RETURN NEXT;
 END LOOP;

@@ -167,7 +167,7 @@ WITH judged AS (
                                      WHERE m.run_id = r.run_id)) AS f (measured)
     CROSS JOIN LATERAL sync_probe_internal.segment_settings(f.measured) AS s
     CROSS JOIN LATERAL (SELECT current_setting(s.setting)) AS c (current_value)
-    WHERE sync_probe_internal.changes_since(r.run, l, false) IS NULL
+    WHERE sync_probe_internal.changes_since(r.run, f.measured, l, false) IS NULL
 )
 SELECT j.location, j.setting,
        CASE WHEN j.followed THEN 'keep' ELSE j.verdict END, j.current_value, j.recommended,

@@ -39,7 +39,7 @@ CREATE TABLE sync_probe.runs (
         || $.disks[*].virtual.type() != "boolean"
         || $.zfs.data_devices.type() != "array" || $.zfs.log_devices.type() != "array"
         || exists($.keyvalue() ? (
-               @.key like_regex "^(others|device_bytes_error|below_flushes_per_op|.*_share)$"
+             @.key like_regex "^(others|earlier|device_bytes_error|below_flushes_per_op|.*_share)$"
                && (@.value.type() != "object" || @.value.*.type() != "number")))
         $$ IS NOT TRUE),
     imported_at timestamptz,

@@ -17,6 +17,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_tablespace.h"
+#include "common/relpath.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
@@ -78,13 +79,8 @@ sp_power_test_left(const sp_location *location, char *path)
 {
 	struct stat status;
 
-	strlcpy(path, location->directory, MAXPGPATH);
-	if (OidIsValid(location->tablespace))
-	{
-		TempTablespacePath(path, location->tablespace);
-		get_parent_directory(path);
-	}
-	strlcat(path, "/" SP_POWER_TEST_FILE, MAXPGPATH);
+	snprintf(path, MAXPGPATH, "%s%s/" SP_POWER_TEST_FILE, location->directory,
+			 location->tablespace > DEFAULTTABLESPACE_OID ? "/" TABLESPACE_VERSION_DIRECTORY : "");
 	return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 

@@ -156,8 +156,9 @@ FROM storage_scenario AS s,
 -- ---------------------------------------------------------------------- runs
 
 CREATE TEMP VIEW run_findings AS
-SELECT f.* FROM unnest(sync_probe_internal.run_findings(
-    ARRAY(SELECT (n.run).run_id FROM sync_probe_internal.advice(NULL) AS n))) AS f;
+SELECT f.*
+FROM sync_probe_internal.advice(NULL) AS n,
+     unnest(sync_probe_internal.run_findings(n.run, n.measured)) AS f;
 
 -- What several scenarios have in common, under the name that they give as "as".
 CREATE TEMP TABLE common (name text, given text);
@@ -216,6 +217,10 @@ BEGIN
             'p99_us=500'),
         (8, 'saturated', 'fsync', 'ops=4000, ops_per_sec=3676, mean_us=272, p50_us=2, '
             'p99_us=99999, flushes_per_op=0')) AS m (ordinal, test, method, figures);
+    UPDATE sync_probe.runs AS r
+    SET storage = jsonb_strip_nulls(r.storage || jsonb_build_object(
+        'earlier', sync_probe_internal.earlier_runs(r)))
+    WHERE r.run_id = id;
     RETURN id;
 END
 $$;

@@ -276,7 +276,8 @@ SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = 
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.live('wal_sync_method=open_sync', 'open_sync=1') AS id \gset
 UPDATE sync_probe.measurements SET direct_io = true;
-SELECT is(sync_probe_internal.changes_since(r, l, true), CASE
+SELECT is(sync_probe_internal.changes_since(r,
+              ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id), l, true), CASE
               WHEN current_setting('server_version_num')::integer < 160000
               THEN ARRAY['wal_level was minimal, is ' || current_setting('wal_level')] END,
           'wal_level changed after a trial with open_*')
