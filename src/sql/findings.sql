@@ -27,6 +27,7 @@ DECLARE
     settled text[] := '{}'; restores text[];
     tested name[] := '{}';	-- with a power test, which counters need not confirm
     causes name[];		-- first locations of file systems without barriers
+    published name[];
     a record; s record; f sync_probe_internal.finding;
 BEGIN
 FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
@@ -173,17 +174,15 @@ IF FOUND THEN told := told || ('pg_wal', 'warning', 'fsync_was_off',
 END IF;
 
 -- CREATE EXTENSION refuses where there is such a publication; it may have come later.
-SELECT string_agg(quote_ident(p.pubname), ', ' ORDER BY p.pubname) AS names,
-       jsonb_agg(p.pubname ORDER BY p.pubname) AS list
-INTO s
-FROM pg_publication AS p WHERE p.puballtables;
-IF s.names IS NOT NULL THEN
+published := ARRAY(SELECT p.pubname FROM pg_publication AS p WHERE p.puballtables
+                   ORDER BY p.pubname);
+IF published[1] IS NOT NULL THEN
     told := told || ('pg_wal', 'warning', 'history_published',
     format('publication %s is FOR ALL TABLES, which includes the tables of this extension',
-           s.names),
+           (SELECT string_agg(quote_ident(p), ', ' ORDER BY p) FROM unnest(published) AS p)),
     'Subscribers that lack these tables stop at the first row that is recorded. Keep the'
     ' extension in another database, which measures the same.', NULL,
-    jsonb_build_object('publications', s.list))::sync_probe_internal.finding;
+    jsonb_build_object('publications', published))::sync_probe_internal.finding;
 END IF;
 
 IF causes IS NOT NULL THEN

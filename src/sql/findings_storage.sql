@@ -270,16 +270,14 @@ RETURNS name
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    busiest oid := (
-        SELECT s.oid
-        FROM (SELECT d.dattablespace, pg_stat_get_db_blocks_fetched(d.oid) FROM pg_database AS d
-              UNION ALL
-              SELECT e.* FROM sync_probe_internal.blocks_elsewhere() AS e) AS s (oid, blocks)
-        GROUP BY s.oid
-        ORDER BY sum(s.blocks)::bigint DESC NULLS LAST, s.oid
-        LIMIT 1);
 BEGIN
-RETURN (SELECT t.spcname FROM pg_tablespace AS t WHERE t.oid = busiest);
+RETURN (
+    SELECT (SELECT t.spcname FROM pg_tablespace AS t WHERE t.oid = s.oid)
+    FROM (SELECT d.dattablespace, pg_stat_get_db_blocks_fetched(d.oid) FROM pg_database AS d
+          UNION ALL
+          SELECT e.* FROM sync_probe_internal.blocks_elsewhere() AS e) AS s (oid, blocks)
+    GROUP BY s.oid
+    ORDER BY sum(s.blocks)::bigint DESC NULLS LAST, s.oid
+    LIMIT 1);
 END
 $$;

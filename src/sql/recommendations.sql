@@ -194,7 +194,7 @@ LOOP
     END IF;
     -- A trial that did not end has left its value: other commands would measure or judge that one.
     IF place.holds_wal
-       AND current_setting('pg_sync_probe.trial_restores', true) ~ '^".*",".*","' THEN
+       AND current_setting('pg_sync_probe.trial_restores', true) LIKE '"%","%","%' THEN
         PERFORM FROM sync_probe.running AS r WHERE r.suite = 'trial';
         commands := CASE WHEN FOUND THEN commands ELSE '{SELECT sync_probe.cleanup()}' END;
     END IF;
