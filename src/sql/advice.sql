@@ -24,17 +24,17 @@ SELECT format('SELECT * FROM sync_probe.probe(%s)', quote_literal(nullif(locatio
 $$;
 
 --
--- The statement that repeats an undecided run for as long as may decide it; null without such a
--- duration.
+-- The statement that repeats an undecided run for as long as may decide it, and max_duration
+-- allows today; null without such a duration.
 --
 CREATE FUNCTION sync_probe_internal.longer_command(run sync_probe.runs)
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    argument text := format('duration => ''%s s''',
-                            trim_scale(extract(epoch FROM run.longer_duration)));
+    argument text := format('duration => ''%s s''', trim_scale(extract(epoch FROM
+        least(run.longer_duration, current_setting('pg_sync_probe.max_duration')::interval))));
 BEGIN
     RETURN CASE
         WHEN run.longer_duration IS NULL THEN NULL
@@ -109,7 +109,7 @@ BEGIN
     CASE WHEN other_level IS NOT NULL
          THEN format('wal_level was %s, is %s', other_level, current_setting('wal_level')) END,
     -- a run stores six digits
-    CASE WHEN abs(run.margin - margin) > '5e-7'
+    CASE WHEN abs(run.margin - margin) > '6e-7'
          THEN format('pg_sync_probe.margin was %s, is %s', run.margin, margin) END,
     CASE WHEN run.filesystem <> coalesce(place.filesystem, '')
          THEN format('file system was %s, is %s', run.filesystem,

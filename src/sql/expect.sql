@@ -98,8 +98,7 @@ BEGIN
         PERFORM sync_probe_internal.examine_locations(location);
         SELECT format('run %s', (n.run).run_id) AS source, n.verdict, n.max_regret, n.durable,
                n.reason, w.why || '; execute ' || command AS missing,
-               ARRAY(SELECT m FROM sync_probe.measurements AS m
-                     WHERE m.run_id = (n.run).run_id AND w.why IS NULL) AS measured
+               CASE WHEN w.why IS NULL THEN n.measured END AS measured
         INTO a
         FROM sync_probe_internal.advice(also => location) AS n,
              LATERAL (SELECT CASE

@@ -53,7 +53,7 @@ AS $$
 SELECT CASE WHEN count(*) > 0 THEN
     jsonb_strip_nulls(jsonb_build_object('runs', count(*),
         'median_us', percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p50_us),
-        'noise', max(m.relative_speed_high - m.relative_speed_low) / 2)) END
+        'noise', round((max(m.relative_speed_high - m.relative_speed_low) / 2)::numeric, 4))) END
 FROM (SELECT r.run_id
       FROM (SELECT r.*
             FROM sync_probe.runs AS r
@@ -107,8 +107,9 @@ BEGIN
     FOREACH m IN ARRAY measured LOOP
         IF m.status = 'no_direct_io' AND array_position(refused, m.method) IS NULL THEN
             refused := refused || m.method;
-        ELSIF m.test = 'saturated' AND m.method = paced.method
-              AND m.direct_io = paced.direct_io THEN
+        END IF;
+        IF m.test = 'saturated' AND m.method = paced.method
+           AND m.direct_io = paced.direct_io THEN
             saturated := m;
         END IF;
     END LOOP;

@@ -25,8 +25,7 @@ FROM (
     SELECT m.name, jsonb_build_object('location', a.location) || m.labels, m.value
     FROM (SELECT a.*, (a.place).device, (a.run).finished_at
           FROM sync_probe_internal.advice(also => NULL) AS a) AS a
-    LEFT JOIN sync_probe.measurements AS p
-        ON p.run_id = (a.run).run_id AND p.test = 'paced' AND p.method = a.current_method
+    LEFT JOIN LATERAL unnest(a.measured) AS p ON p.test = 'paced' AND p.method = a.current_method
     -- Last month is counted back from the run.  The newest of that time will do for a median.
     CROSS JOIN LATERAL (
         SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p99_us) AS p99_us

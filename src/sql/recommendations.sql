@@ -80,6 +80,7 @@ LOOP
     location := known.location; place := known.place; run := known.run;
     suites := known.suites; is_advised := known.is_advised;
     passed_over := nullif(known.newest_run_id, run.run_id);
+    passed_over_at := NULL; passed_over_why := NULL;
     IF passed_over IS NOT NULL THEN
         SELECT n.finished_at,
                concat_ws(', ',

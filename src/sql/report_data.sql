@@ -153,7 +153,7 @@ SELECT ROW(c.chosen, paths,
                             'flush_us', CASE n.suite WHEN 'wal' THEN (sync_probe_internal
                                 .deciding_case(m.measured, n.recommended_value)).mean_us END))
                     FROM unnest(r.runs) WITH ORDINALITY AS n,
-                         LATERAL (SELECT array_agg(m) AS measured, min(m.method)
+                         LATERAL (SELECT coalesce(array_agg(m), '{}') AS measured, min(m.method)
                                       FILTER (WHERE m.choice = 'current' AND m.test = n.setting)
                                       AS method
                                   FROM sync_probe.measurements AS m
@@ -162,7 +162,8 @@ SELECT ROW(c.chosen, paths,
                       AND n.ordinality <= 100
                     ORDER BY n.ordinality)
          ELSE ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details,
-                                                 to_jsonb(o.advice) - '{place,run}'::text[])
+                                                 to_jsonb(o.advice)
+                                                 - '{place,run,measured}'::text[])
                     FROM own AS o ORDER BY o.n) END,
     ARRAY(SELECT f FROM sync_probe.findings AS f
           WHERE NOT c.chosen OR (f.evidence ->> 'run_id')::bigint = ANY (run_ids)

@@ -95,7 +95,7 @@ COMMENT ON COLUMN sync_probe.runs.server_version_num IS 'Version of the server';
 COMMENT ON COLUMN sync_probe.runs.system_identifier IS 'As in pg_control_system()';
 COMMENT ON COLUMN sync_probe.runs.host IS 'Machine name';
 COMMENT ON COLUMN sync_probe.runs.storage IS
-  'Mount options, disks and their caches, background I/O, ZFS; without what is unknown';
+  'Mount options, disks, caches, background I/O, ZFS, earlier runs; without what is unknown';
 COMMENT ON COLUMN sync_probe.runs.imported_at IS 'Null if this server measured the run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
   'True if not imported and with the cluster''s own flush size and interval; in suites wal and '

@@ -17,10 +17,9 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_tablespace.h"
-#include "common/relpath.h"
 #include "commands/tablespace.h"
+#include "common/relpath.h"
 #include "miscadmin.h"
-#include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 

@@ -42,12 +42,12 @@ device_of(const char *directory, const char *below)
 	return stat(path, &status) == 0 ? status.st_dev : 0;
 }
 
-/* Above this many, findings() looks for files of power tests only where there are runs. */
+/* Among more, files of power tests are sought at named locations: 1,000 calls take 2 ms. */
 #define MANY_LOCATIONS	100
 
 /*
- * A tablespace that is there, shares a file system, is not named, and has no file of a power test?
- * Takes two system calls, or one where these are milliseconds.
+ * A tablespace that is there, shares a file system, is not named, and has no file of a power test,
+ * unless they are many?
  */
 static bool
 is_one_of_many(const sp_location *location, const List *firsts, bool are_many,

@@ -578,6 +578,16 @@ SELECT is((SELECT message FROM run_findings),
           'the file system (unknown) refuses O_DIRECT', 'by nobody knows whom');
 SELECT pg_temp.record('run: filesystem=zfs') AS run_id \gset
 SELECT is_empty('SELECT * FROM run_findings', 'nor by a newer run');
+SELECT pg_temp.record_run('{"wal_sync_method": "open_sync"}') AS run_id \gset
+INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status)
+VALUES (:run_id, 1, 'paced', 'open_sync', true, 'no_direct_io'),
+       (:run_id, 2, 'saturated', 'open_sync', true, 'no_direct_io');
+SELECT set_has($$SELECT f.code
+                 FROM sync_probe.runs AS r, unnest(sync_probe_internal.run_findings(r, ARRAY(
+                     SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id
+                     ORDER BY m.ordinal DESC))) AS f
+                 WHERE r.wal_sync_method = 'open_sync'$$,
+               'VALUES (''direct_io_refused'')', 'of the method in use, in any order of rows');
 
 -- the margin is the reader's: two runs that differ by 23 %
 DELETE FROM sync_probe.runs;

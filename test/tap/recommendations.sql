@@ -97,6 +97,11 @@ FROM (VALUES
  'UPDATE examined SET filesystem = ''xfs''', 'file system was ext4, is xfs')
 ) AS v (run, change, reason);
 
+INSERT INTO scenario (name, run, change, expected, reason, commands) VALUES
+('undecided, and max_duration was lowered', 'verdict=undecided, longer_duration=20 s',
+ 'SET LOCAL pg_sync_probe.max_duration = 15500', 'undecided fdatasync fdatasync 0.02 yes wal', '',
+ '{SELECT * FROM sync_probe.probe(duration => ''15.5 s'')}');
+
 -- Up to PostgreSQL 15 wal_level decides whether open_* methods use O_DIRECT.
 CREATE FUNCTION pg_temp.directly(test text, direct_io boolean DEFAULT true) RETURNS text
 LANGUAGE sql AS $$
@@ -118,6 +123,7 @@ FROM (VALUES ('wal_level was replica or logical', '', pg_temp.directly('paced', 
              -- a margin of many digits is stored with six
              ('the same margin', 'margin=0.033333',
               'SET LOCAL pg_sync_probe.margin = 0.0333333'),
+             ('rounded down', 'margin=0.03', 'SET LOCAL pg_sync_probe.margin = 0.0300005'),
              ('a pool of ZFS, whose write cache only a probe knows', 'filesystem=zfs',
               'UPDATE examined SET filesystem = ''zfs'', write_cache = NULL'))
          AS v (name, run, change)
@@ -221,6 +227,7 @@ BEGIN
     SELECT d.* INTO got FROM sync_probe.recommendation_details AS d
     WHERE d.location = coalesce(pg_temp.given(s.run) ->> 'location', 'pg_wal');
     SET LOCAL pg_sync_probe.margin = 0.05;
+    SET LOCAL pg_sync_probe.max_duration = '10 min';
     RETURN got;
 END
 $$;
@@ -422,5 +429,7 @@ SELECT is(reason, 'run ' || :run_id || ' does not count: it has fewer than 16 sa
           ' flush_size or flush_interval',
           'a run at pg_wal that does not count, and why')
 FROM at_wal;
+SELECT is(reason, 'never probed', 'and not why of another location')
+FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 
 \ir include/end.sql

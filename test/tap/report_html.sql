@@ -193,6 +193,9 @@ SELECT matches(sync_probe.report_html(ARRAY[:run, :foreign_run]::bigint[]), 'pg_
                'several runs of one location are told apart');
 
 -- ------------------------------------------------------------------ nothing is known
+INSERT INTO sync_probe.runs (suite, verdict) VALUES ('wal', 'keep') RETURNING run_id AS bare \gset
+SELECT is(pg_temp.faults(sync_probe.report_html(ARRAY[:bare]::bigint[])), NULL,
+          'a run without measurements');
 INSERT INTO sync_probe.runs (suite) VALUES ('wal') RETURNING run_id AS bare \gset
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status)
 SELECT :bare, n, CASE WHEN n < 3 THEN 'paced' ELSE 'saturated' END,
