@@ -619,6 +619,18 @@ SELECT bag_eq('SELECT location, code FROM run_findings',
     $$VALUES ('pg_default'::name, 'flush_missing'), ('pg_default', 'counters_shared')$$,
     'a newer run at pg_wal, with flushes, is the one that counts there');
 
+-- a power test stands above what counters do not tell
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('durable=unknown, why=there were fewer flushes than syncs') AS run_id \gset
+SELECT set_has('SELECT location, code FROM sync_probe.findings',
+    $$VALUES ('pg_wal'::name, 'durable_unknown')$$, 'counters do not tell');
+SELECT pg_temp.record_run('{"suite": "power_test", "usable_for_advice": false,
+    "durable": "proven", "reason": "seen"}') AS power_test_id \gset
+SELECT is_empty($$SELECT FROM sync_probe.findings
+                  WHERE location = 'pg_wal' AND code = 'durable_unknown'$$, 'a power test does');
+
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('as=no flush; run: location=pg_default') AS run_id \gset
 -- the view has both sorts, of real storage: a reserve that none can leave
 SET LOCAL pg_sync_probe.reserve_percent = 100;
 SELECT set_has('SELECT location, code FROM sync_probe.findings',
