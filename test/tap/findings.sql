@@ -582,12 +582,13 @@ SELECT pg_temp.record_run('{"wal_sync_method": "open_sync"}') AS run_id \gset
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status)
 VALUES (:run_id, 1, 'paced', 'open_sync', true, 'no_direct_io'),
        (:run_id, 2, 'saturated', 'open_sync', true, 'no_direct_io');
-SELECT set_has($$SELECT f.code
+SELECT set_has($$SELECT f.code, f.evidence -> 'methods'
                  FROM sync_probe.runs AS r, unnest(sync_probe_internal.run_findings(r, ARRAY(
                      SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id
                      ORDER BY m.ordinal DESC))) AS f
                  WHERE r.wal_sync_method = 'open_sync'$$,
-               'VALUES (''direct_io_refused'')', 'of the method in use, in any order of rows');
+               $$VALUES ('direct_io_refused', '["open_sync"]'::jsonb)$$,
+               'of the method in use, in any order of rows');
 
 -- the margin is the reader's: two runs that differ by 23 %
 DELETE FROM sync_probe.runs;
@@ -602,6 +603,18 @@ DELETE FROM sync_probe.runs;
 SELECT pg_temp.record('as=no flush; run: wal_sync_method=fsync') AS run_id \gset
 SELECT matches((SELECT message FROM run_findings), '^syncs with fdatasync send no flush ',
                'the method in use, if the run measured it');
+UPDATE sync_probe.measurements SET ops = 0 WHERE method = 'fdatasync';
+SELECT set_eq('SELECT evidence ->> ''method'' FROM run_findings', '{fsync}'::text[],
+              'else that of the run');
+DELETE FROM sync_probe.measurements WHERE test = 'saturated';
+SELECT is_empty('SELECT * FROM run_findings', 'nothing of a method that was not measured twice');
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('run: wal_sync_method=fsync'), pg_temp.record('run: wal_sync_method=fsync')
+    AS run_id \gset
+SELECT is_empty('SELECT * FROM run_findings', 'no drift from one method to another');
+INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops, p50_us)
+VALUES (:run_id, 11, 'saturated', 'fdatasync', true, 'ok', 9, 1);
+SELECT is_empty('SELECT * FROM run_findings', 'what O_DIRECT would do is not looked at');
 
 -- only the newest run of a location counts, and only of the wal suite; here one at pg_default, one
 -- of the other suite, and one at a tablespace that was dropped

@@ -259,6 +259,15 @@ FROM (VALUES ('fsync', 'open_datasync', true), ('fdatasync', 'open_sync', true),
              ('fdatasync', 'fsync_writethrough', false),
              ('open_sync', 'open_datasync', false)) AS c (old_method, new_method, checkpoint);
 
+SELECT is((sync_probe_internal.deciding_case(ARRAY(
+              SELECT jsonb_populate_record(NULL::sync_probe.measurements, to_jsonb(v))
+              FROM (VALUES (1, 'paced', 'fsync', 'current', 'keep'),
+                           (2, 'paced', 'fdatasync', NULL, NULL),
+                           (3, 'saturated', 'fdatasync', 'recommended', NULL),
+                           (4, 'paced', 'fdatasync', 'recommended', NULL))
+                       AS v (ordinal, test, method, choice, verdict)), 'fdatasync')).ordinal, 4,
+          'the case of a method in the test that decides');
+
 -- the figures of a probe, and none where it has no say
 SELECT is((got).flush_us, 120::float8, name || ': time of a flush of a probe')
 FROM played WHERE name IN ('keep', 'a switch', 'advice that was followed');
@@ -284,7 +293,8 @@ DELETE FROM sync_probe.runs;
 SELECT pg_temp.live('wal_sync_method=open_sync', 'open_sync=1') AS id \gset
 UPDATE sync_probe.measurements SET direct_io = true;
 SELECT is(sync_probe_internal.changes_since(r,
-              ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id), l, true), CASE
+              ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id), l, true),
+          CASE
               WHEN current_setting('server_version_num')::integer < 160000
               THEN ARRAY['wal_level was minimal, is ' || current_setting('wal_level')] END,
           'wal_level changed after a trial with open_*')
