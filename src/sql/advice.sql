@@ -106,8 +106,7 @@ BEGIN
          THEN format('wal_sync_method was %s, is %s', run.wal_sync_method, method) END,
     -- off while it is on now; the other way round the advice itself is that fsync is off
     CASE WHEN NOT run.fsync AND current_setting('fsync') = 'on' THEN 'fsync was off, is on' END,
-    CASE WHEN other_level IS NOT NULL
-         THEN format('wal_level was %s, is %s', other_level, current_setting('wal_level')) END,
+    'wal_level was ' || other_level || ', is ' || current_setting('wal_level'),
     -- a run stores six digits
     CASE WHEN abs(run.margin - margin) > '6e-7'
          THEN format('pg_sync_probe.margin was %s, is %s', run.margin, margin) END,

@@ -644,6 +644,7 @@ SELECT is_empty($$SELECT FROM sync_probe.findings
 
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.record('as=no flush; run: location=pg_default') AS run_id \gset
+
 -- the view has both sorts, of real storage: a reserve that none can leave
 SET LOCAL pg_sync_probe.reserve_percent = 100;
 SELECT set_has('SELECT location, code FROM sync_probe.findings',
