@@ -77,7 +77,8 @@ SELECT count(*) AS unexplained
 FROM sync_probe.recommendation_details
 JOIN sync_probe.runs AS r USING (run_id)
 JOIN sync_probe.measurements AS m USING (run_id)
-WHERE m.ops > 0 AND m.method = r.wal_sync_method AND m.device_bytes_per_op IS NULL
+WHERE m.ops > 0 AND m.method = r.wal_sync_method
+  AND r.storage #> ARRAY['device_bytes_per_op', m.ordinal::text] IS NULL
   AND NOT EXISTS (SELECT FROM sync_probe.findings AS f
                   WHERE f.location = r.location
                     AND f.code IN ('counters_unknown', 'memory_filesystem', 'zfs_sync_disabled'));

@@ -58,7 +58,9 @@ RESET wal_init_zero;
 RESET wal_recycle;
 
 \echo -- what the device did, or nothing of it where nobody can tell
-SELECT bool_and(num_nulls(device_bytes_per_op, device_utilization)
-                IN (0, 2)) AS all_or_none,
-       bool_and(coalesce(device_utilization, 0) <= 1) AS share
-FROM sync_probe.probe(duration => '300 ms', record => false);
+SELECT bool_and(num_nulls(bytes, busy) IN (0, 2)) AS all_or_none,
+       bool_and(coalesce(busy, 0) BETWEEN 0 AND 1) AS share
+FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '300 ms', record => false),
+    LATERAL (SELECT (run).storage, (measured).ordinal::text) AS m (storage, ordinal),
+    LATERAL (SELECT (storage #>> ARRAY['device_bytes_per_op', ordinal])::float8,
+                    (storage #>> ARRAY['device_utilization', ordinal])::float8) AS d (bytes, busy);

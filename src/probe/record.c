@@ -97,7 +97,6 @@ measurement_row(const sp_run *run, int c, int ordinal)
 	const sp_probe *probe = run->probe;
 	const sp_test_case *test_case = &probe->cases[c];
 	const sp_result *result = &probe->results[c];
-	sp_evidence_rates device = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE);
 	sp_row	   *row = sp_row_make(run->measurement_type);
 
 	if (run->run_id != 0)
@@ -115,9 +114,8 @@ measurement_row(const sp_run *run, int c, int ordinal)
 	if (test_case->regime == SP_SATURATED)
 		sp_row_put_number(row, "ops_per_sec", 1e9 / sp_histogram_mean_ns(&result->histogram), 1);
 	sp_put_speed(row, &result->speed);
-	sp_row_put_number(row, "flushes_per_op", device.flushes, 2);
-	sp_row_put_number(row, "device_bytes_per_op", device.bytes, 0);
-	sp_row_put_number(row, "device_utilization", device.utilization, 3);
+	sp_row_put_number(row, "flushes_per_op",
+					  sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE).flushes, 2);
 	/* the durability of a method is that of all its cases */
 	if (probe->files[test_case->file].method && result->histogram.ops > 0)
 	{

@@ -20,6 +20,7 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    bytes float8 := (of_storage #>> ARRAY['device_bytes_per_op', paced.ordinal::text])::float8;
     seconds float8 := paced.mean_us / 1e6;
     others float8; error float8;
 BEGIN
@@ -29,9 +30,9 @@ BEGIN
         error := |/ (
             (of_storage #>> ARRAY['device_bytes_error', paced.ordinal::text])::float8 ^ 2
             + ((of_storage #>> '{others,bytes_per_sec_error}')::float8 * seconds) ^ 2);
-        own := paced.device_bytes_per_op - others;
-        low := paced.device_bytes_per_op - 2 * others - 2 * error;
-        high := paced.device_bytes_per_op + 2 * error;
+        own := bytes - others;
+        low := bytes - 2 * others - 2 * error;
+        high := bytes + 2 * error;
     END IF;
     IF (own >= given AND low <= high) IS NOT TRUE THEN
         SELECT NULL, NULL, NULL INTO own, low, high;
@@ -93,7 +94,8 @@ DECLARE
     device text := coalesce(run.device, 'the device');
     method text := current_setting('wal_sync_method');
     disk text; uncounted text; durable text; why text;
-    bytes float8; lacking numeric; background float8; ratio float8; noise float8; margin float8;
+    bytes float8; written float8; utilization float8; lacking numeric;
+    background float8; ratio float8; noise float8; margin float8;
     on_virtual_disk boolean; below_lacking boolean; refused text[];
     told sync_probe_internal.finding[] := '{}';
 BEGIN
@@ -117,17 +119,19 @@ BEGIN
         RETURN told;
     END IF;
     durable := coalesce(paced.durable, saturated.durable, 'unknown');
+    bytes := (storage #>> ARRAY['device_bytes_per_op', paced.ordinal::text])::float8;
 
     -- Storage that is known to sync nothing has a finding of its own, which says why.
     IF durable = 'no' AND NOT storage ? 'syncs_nothing' THEN
-        bytes := least(paced.device_bytes_per_op, saturated.device_bytes_per_op);
+        written := least(bytes, (storage #>> ARRAY['device_bytes_per_op', saturated.ordinal::text]
+                                )::float8);
         lacking := storage #>> ARRAY['lacking_share', paced.ordinal::text];
         -- behind a hypervisor the counters are those of the virtual disk
         on_virtual_disk := (SELECT bool_and(coalesce((d ->> 'virtual')::boolean, false))
                             FROM jsonb_array_elements(disks) AS d WHERE NOT d ? 'below');
         disk := CASE WHEN on_virtual_disk THEN 'the virtual disk ' ELSE '' END || device;
         told := told || (run.location, 'error', 'flush_missing',
-        CASE WHEN storage ->> 'writes_uncounted' = 'false' AND bytes < 0.1 * run.flush_size
+        CASE WHEN storage ->> 'writes_uncounted' = 'false' AND written < 0.1 * run.flush_size
              THEN format('syncs with %s write nothing to %s: commits are lost when this machine'
                          ' fails', paced.method, disk)
              ELSE format('%s %s, whose write cache is volatile: commits may be lost when %s',
@@ -149,7 +153,7 @@ BEGIN
                            'lacking_share', lacking,
                            'own_share', (storage #>> ARRAY['own_share', paced.ordinal::text]
                                         )::numeric,
-                           'others', others, 'device_bytes_per_op', bytes,
+                           'others', others, 'device_bytes_per_op', written,
                            'write_cache', storage -> 'write_cache', 'fua', storage -> 'fua')
         )::sync_probe_internal.finding;
     END IF;
@@ -193,12 +197,12 @@ BEGIN
         END IF;
     END IF;
 
-    IF paced.device_bytes_per_op IS NULL AND NOT storage ? 'no_counters' THEN
+    IF bytes IS NULL AND NOT storage ? 'no_counters' THEN
         uncounted := (SELECT min(d ->> 'name') FROM jsonb_array_elements(disks) AS d
                       WHERE d ? 'counts_flushes_only');
     END IF;
     IF (storage ? 'no_counters' AND NOT storage ? 'syncs_nothing')
-       OR (storage ? 'readings_lost' AND paced.device_bytes_per_op IS NULL)
+       OR (storage ? 'readings_lost' AND bytes IS NULL)
        OR uncounted IS NOT NULL THEN told := told || (run.location, 'info', 'counters_unknown',
         CASE WHEN uncounted IS NOT NULL
              THEN format('I/O statistics of %s are disabled: only its flushes are counted',
@@ -219,7 +223,7 @@ BEGIN
     END IF;
 
     -- A device is given at least the flush itself.
-    IF paced.device_bytes_per_op > '4' * run.flush_size::float8 THEN
+    IF bytes > '4' * run.flush_size::float8 THEN
         SELECT d.*, round((d.own / d.given)::numeric, 1) AS factor,
                round((d.low / d.given)::numeric, 1) AS factor_low,
                round((d.high / d.given)::numeric, 1) AS factor_high
@@ -233,10 +237,10 @@ BEGIN
              WHEN run.filesystem IN ('zfs', 'fuse.zfs')
              THEN 'Check recordsize and logbias of the data set, and ashift of the pool.'
              ELSE 'Another wal_sync_method or file system may write less: compare'
-                  ' device_bytes_per_op in sync_probe.measurements.' END, NULL,
+                  ' device_bytes_per_op in storage of sync_probe.runs.' END, NULL,
         jsonb_build_object('run_id', run.run_id, 'method', paced.method,
-                           'device_bytes_per_op', paced.device_bytes_per_op,
-                           'other_bytes_per_op', round(paced.device_bytes_per_op - o.own),
+                           'device_bytes_per_op', bytes,
+                           'other_bytes_per_op', round(bytes - o.own),
                            'written_bytes', o.given, 'amplification', o.factor,
                            'amplification_low', o.factor_low, 'amplification_high', o.factor_high,
                            'others', others))::sync_probe_internal.finding;
@@ -346,7 +350,7 @@ BEGIN
     -- Each way to it has its words, unless a finding says so already: a disk below a loop device
     -- that gets no flush, or counters that were not read.
     IF durable = 'unknown' AND below_lacking IS NOT TRUE AND NOT storage ? 'no_counters'
-       AND NOT (storage ? 'readings_lost' AND paced.device_bytes_per_op IS NULL) THEN
+       AND NOT (storage ? 'readings_lost' AND bytes IS NULL) THEN
         -- why is stored of the method that was current
         why := CASE WHEN paced.method = run.wal_sync_method
                     THEN coalesce(storage ->> 'durable_unknown', 'the run does not say why')
@@ -397,18 +401,19 @@ BEGIN
     END IF;
 
     -- The kernel counts device time in milliseconds and clock ticks: too coarse for a few syncs.
-    IF saturated.mean_us > '1000' AND saturated.device_utilization < '0.25'
-       AND saturated.mean_us * saturated.ops::float8 >= '100000'
-    THEN told := told || (run.location, 'warning', 'software_bound',
+    IF saturated.mean_us > '1000' AND saturated.mean_us * saturated.ops::float8 >= '100000' THEN
+        utilization := (storage #>> ARRAY['device_utilization', saturated.ordinal::text])::float8;
+        IF utilization < '0.25' THEN told := told || (run.location, 'warning', 'software_bound',
         format('a sync with %s takes %s us, but the device is idle %s %% of that time: the software'
                ' above it is the bottleneck', paced.method, saturated.mean_us,
-               round(((1 - saturated.device_utilization) * 100)::numeric)),
+               round(((1 - utilization) * 100)::numeric)),
         'A faster device will not help. Check the file system, encryption and other layers above'
         ' the device, and whether the processors were busy: load, cgroup limits, steal time.', NULL,
         jsonb_build_object('run_id', run.run_id, 'method', paced.method,
                            'mean_us', saturated.mean_us,
-                           'device_utilization', saturated.device_utilization)
+                           'device_utilization', utilization)
         )::sync_probe_internal.finding;
+        END IF;
     END IF;
 RETURN told;
 END

@@ -99,7 +99,7 @@ BEGIN
     END IF;
     IF write_amplification IS NULL THEN
         SELECT a.amplification,
-               CASE WHEN (m.paced).device_bytes_per_op IS NULL
+               CASE WHEN r.storage #> ARRAY['device_bytes_per_op', (m.paced).ordinal::text] IS NULL
                     THEN format('run %s did not read the counters', r.run_id)
                     WHEN a.amplification IS NULL
                     THEN format('run %s did not see enough of background I/O', r.run_id)

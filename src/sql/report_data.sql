@@ -221,14 +221,18 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT json_agg(cell ORDER BY m.ordinal)
-FROM sync_probe.measurements AS m,
+FROM sync_probe.measurements AS m
+JOIN sync_probe.runs AS r USING (run_id),
      LATERAL (SELECT m.test, m.method, m.choice, m.verdict, m.direct_io AS "O_DIRECT",
                      m.status, m.ops, m.ops_per_sec AS "ops/s", m.mean_us AS "mean us",
                      m.p50_us AS "p50 us", m.p99_us AS "p99 us", m.max_us AS "max us",
                      m.relative_speed AS speed, m.relative_speed_low AS low,
                      m.relative_speed_high AS high,
-                     m.flushes_per_op AS "flushes/op", m.device_bytes_per_op AS "bytes/op",
-                     100 * m.device_utilization AS "busy %",
+                     m.flushes_per_op AS "flushes/op",
+                     (r.storage #>> ARRAY['device_bytes_per_op', m.ordinal::text])::float8
+                         AS "bytes/op",
+                     100 * (r.storage #>> ARRAY['device_utilization', m.ordinal::text])::float8
+                         AS "busy %",
                      CASE WHEN paths THEN m.detail END AS detail) AS cell
 WHERE m.run_id = report_cells.run_id
 $$;

@@ -77,12 +77,17 @@ SELECT 'bars' AS kind, 'With the current method. Flushes and bytes when paced, b
 FROM sync_probe_internal.report_methods(data) AS p
 JOIN sync_probe_internal.report_methods(data) AS s
     ON s.place = p.place AND s.method = p.method AND (s.measured).test = 'saturated',
-     LATERAL (SELECT (p.run).storage ? 'syncs_nothing' AS syncs_nothing) AS d,
      LATERAL (SELECT (p.measured).*) AS m,
+     LATERAL (SELECT r.storage ? 'syncs_nothing' AS syncs_nothing,
+                     (r.storage #>> ARRAY['device_bytes_per_op', m.ordinal::text])::float8
+                         AS bytes,
+                     (r.storage #>> ARRAY['device_utilization',
+                                          (s.measured).ordinal::text])::float8 AS utilization
+              FROM (SELECT (p.run).storage) AS r) AS d,
      LATERAL (SELECT b.given,
                      CASE WHEN NOT d.syncs_nothing THEN b.own / b.given END AS amplification,
                      (s.measured).flushes_per_op AS saturated_flushes,
-                     CASE WHEN NOT d.syncs_nothing THEN 100 * (s.measured).device_utilization END
+                     CASE WHEN NOT d.syncs_nothing THEN 100 * d.utilization END
                          AS busy
               FROM sync_probe_internal.device_bytes(coalesce((p.run).storage, '{}'), p.measured,
                                                     (p.run).flush_size) AS b) AS b,
@@ -93,9 +98,8 @@ JOIN sync_probe_internal.report_methods(data) AS s
                      CASE m.durable WHEN 'unknown' THEN 'frame' END AS shape,
                      CASE WHEN d.syncs_nothing THEN 'no device' END AS words) AS mark,
      LATERAL (SELECT p.name AS location, m.durable, m.flushes_per_op AS "flushes paced",
-                     b.saturated_flushes AS "flushes back to back", m.device_bytes_per_op AS bytes,
+                     b.saturated_flushes AS "flushes back to back", d.bytes,
                      b.given AS "bytes given", b.amplification, b.busy AS "busy %") AS cell
 WHERE p.is_current AND m.test = 'paced'
-  AND (d.syncs_nothing OR num_nonnulls(m.flushes_per_op, m.device_bytes_per_op,
-                                       (s.measured).device_utilization) > 0)
+  AND (d.syncs_nothing OR num_nonnulls(m.flushes_per_op, d.bytes, d.utilization) > 0)
 $$)

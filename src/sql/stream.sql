@@ -30,7 +30,8 @@ COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS 'Written by flushes';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_us IS 'Longest flush';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_bytes IS
   'Written by disks, also for others; null if unknown';
-COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS
+  'Busy share of the time, 0 to 1; an upper bound';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_utilization IS
   'Likewise around the slowest flush; null if it took less than 20 ms';
 

@@ -39,7 +39,7 @@ CREATE TABLE sync_probe.runs (
         || $.disks[*].virtual.type() != "boolean"
         || $.zfs.data_devices.type() != "array" || $.zfs.log_devices.type() != "array"
         || exists($.keyvalue() ? (
-             @.key like_regex "^(others|earlier|device_bytes_error|below_flushes_per_op|.*_share)$"
+             @.key like_regex "^(others|earlier|device_.*|below_flushes_per_op|.*_share)$"
                && (@.value.type() != "object" || @.value.*.type() != "number")))
         $$ IS NOT TRUE),
     imported_at timestamptz,
@@ -95,7 +95,9 @@ COMMENT ON COLUMN sync_probe.runs.server_version_num IS 'Version of the server';
 COMMENT ON COLUMN sync_probe.runs.system_identifier IS 'As in pg_control_system()';
 COMMENT ON COLUMN sync_probe.runs.host IS 'Machine name';
 COMMENT ON COLUMN sync_probe.runs.storage IS
-  'Mount options, disks, caches, background I/O, ZFS, earlier runs; without what is unknown';
+  'Mount options, disks, caches, background I/O, ZFS, earlier runs; by ordinal, '
+  'device_bytes_per_op (written by disks, background I/O included) and device_utilization (busy '
+  'share, upper bound); without what is unknown';
 COMMENT ON COLUMN sync_probe.runs.imported_at IS 'Null if this server measured the run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
   'True if not imported and with the cluster''s own flush size and interval; in suites wal and '
@@ -128,8 +130,6 @@ CREATE TABLE sync_probe.measurements (
     ops bigint,
     mean_us double precision,
     ops_per_sec double precision,
-    device_bytes_per_op double precision,
-    device_utilization double precision,
     detail text,
     run_id bigint,
     ordinal integer,
@@ -174,10 +174,6 @@ COMMENT ON COLUMN sync_probe.measurements.ops IS 'Operations, each the writes an
 COMMENT ON COLUMN sync_probe.measurements.mean_us IS 'Mean time';
 COMMENT ON COLUMN sync_probe.measurements.ops_per_sec IS
   'Per second spent in operations, or commits per second; null when paced';
-COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS
-  'Written by disks, background I/O included';
-COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
-  'Busy share of the time, 0 to 1; an upper bound';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
   'Call that failed and its error; when a slower method was left out; rate (stream); flushes '
   '(segments)';

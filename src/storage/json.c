@@ -122,7 +122,8 @@ readings_lost(const sp_probe *probe)
 
 /* A figure of each test case, NAN where it is not known, by the ordinals of the measurements. */
 static void
-add_figures(StringInfo json, const char *name, const sp_probe *probe, const double *figures)
+add_figures(StringInfo json, const char *name, const sp_probe *probe, const double *figures,
+			int digits)
 {
 	int			ordinal = 0;
 
@@ -130,7 +131,7 @@ add_figures(StringInfo json, const char *name, const sp_probe *probe, const doub
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (!probe->cases[c].control)
-			sp_jsonb_put_number(json, psprintf("%d", ++ordinal), figures[c], 3);
+			sp_jsonb_put_number(json, psprintf("%d", ++ordinal), figures[c], digits);
 	}
 	appendStringInfoChar(json, '}');
 }
@@ -138,7 +139,9 @@ add_figures(StringInfo json, const char *name, const sp_probe *probe, const doub
 static void
 add_evidence(StringInfo json, const sp_probe *probe)
 {
+	double		bytes[SP_MAX_CASES];
 	double		bytes_error[SP_MAX_CASES];
+	double		utilization[SP_MAX_CASES];
 	double		below_flushes[SP_MAX_CASES];
 	double		lacking_share[SP_MAX_CASES];
 	double		own_share[SP_MAX_CASES];
@@ -147,22 +150,27 @@ add_evidence(StringInfo json, const sp_probe *probe)
 	{
 		const sp_result *result = &probe->results[c];
 		const sp_windows *windows = &result->windows;
+		sp_evidence_rates device = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE);
 		bool		paced = probe->cases[c].regime == SP_PACED;
 
-		bytes_error[c] = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE).bytes_error;
+		bytes[c] = device.bytes;
+		bytes_error[c] = device.bytes_error;
+		utilization[c] = device.utilization;
 		below_flushes[c] = sp_evidence_rates_of(&result->evidence, SP_LEVEL_BACKING).least_flushes;
 		lacking_share[c] = paced ? sp_windows_lacking_share(windows, SP_LEVEL_DEVICE) : NAN;
 		own_share[c] = paced ? sp_windows_own_share(windows, SP_LEVEL_DEVICE) : NAN;
 	}
 	if (probe->callbacks.read_counters)
 	{
-		add_figures(json, "device_bytes_error", probe, bytes_error);
-		add_figures(json, "lacking_share", probe, lacking_share);
+		add_figures(json, "device_bytes_per_op", probe, bytes, 0);
+		add_figures(json, "device_bytes_error", probe, bytes_error, 3);
+		add_figures(json, "device_utilization", probe, utilization, 3);
+		add_figures(json, "lacking_share", probe, lacking_share, 3);
 	}
 	if (probe->control_windows > 0)
-		add_figures(json, "own_share", probe, own_share);
+		add_figures(json, "own_share", probe, own_share, 3);
 	if (probe->device.has_backing)
-		add_figures(json, "below_flushes_per_op", probe, below_flushes);
+		add_figures(json, "below_flushes_per_op", probe, below_flushes, 3);
 }
 
 /* The name and release of the kernel: its version decides how fast a file system syncs. */

@@ -316,7 +316,10 @@ sysfs() {
 
 # What OpenZFS itself says beside a probe; then device writes of a sync, by property.
 pool() {
-	local ours theirs property before
+	local ours theirs property before measured bytes
+	measured="(SELECT (run).storage, (measured).*
+		FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '10 s')) AS m"
+	bytes="(storage #>> ARRAY['device_bytes_per_op', ordinal::text])::float8"
 	is "$(sql -c "SELECT storage->'zfs'->>'sync', storage->'zfs'->>'logbias',
 			storage->'zfs'->>'recordsize' FROM sync_probe.runs LIMIT 1")" \
 		"$(zfs get -Hpo value sync,logbias,recordsize tank | paste -sd '|')" "properties"
@@ -326,8 +329,7 @@ pool() {
 		"$(zpool status -P tank | grep -o '/dev/[a-z0-9]*' | sort)" "devices of zpool status"
 	zpool iostat -Hpy tank 1 >/run/iostat &
 	loads=($!)
-	ours=$(sql -c "SELECT round(sum(device_bytes_per_op * ops))
-		FROM sync_probe.probe('pg_wal', duration => '10 s')")
+	ours=$(sql -c "SELECT round(sum($bytes * ops)) FROM $measured")
 	kill "${loads[@]}"
 	wait "${loads[@]}"
 	loads=()
@@ -339,8 +341,8 @@ pool() {
 		sync=disabled; do
 		zfs set "$property" tank
 		show "$property: $(sql -F ', ' -c "SELECT method, 'flushes ' || flushes_per_op,
-				'bytes ' || device_bytes_per_op
-			FROM sync_probe.probe('pg_wal', duration => '10 s')
+				'bytes ' || $bytes
+			FROM $measured
 			WHERE test = 'paced' AND method = '$method'" 2>/dev/null)"
 	done
 	# shellcheck disable=SC2086

@@ -35,9 +35,10 @@ FROM (SELECT array_agg(DISTINCT code ORDER BY code)
                          THEN '{cow_wal_settings}'::text[] END) AS code) AS e (expected);
 
 SELECT CASE WHEN :'durable' <> 'yes' OR max(flushes_per_op) > 0 THEN 'ok' ELSE 'not ok' END
-       || format(' - counters: up to %s flushes and %s bytes per flush of WAL',
-                 max(flushes_per_op), max(device_bytes_per_op))
-FROM sync_probe.measurements WHERE test = 'paced' AND method = :'method';
+       || format(' - counters: up to %s flushes and %s bytes per flush of WAL', max(flushes_per_op),
+                 max((storage #>> ARRAY['device_bytes_per_op', ordinal::text])::float8))
+FROM sync_probe.measurements JOIN sync_probe.runs USING (run_id)
+WHERE test = 'paced' AND method = :'method';
 
 SELECT CASE WHEN bool_and(wal_sync_method = :'method' AND duration > '0')
             THEN 'ok' ELSE 'not ok' END

@@ -41,13 +41,15 @@ FROM sync_probe.recommendation_details WHERE location = '$location'
 SQL
 }
 
-# An expression on the newest run, its measurements being m.
+# An expression on the newest run, its measurements being m, and what the device did for them d.
 sub measured ($node, $location, $expression)
 {
 	return answer($node, <<"SQL");
 SELECT $expression
 FROM (SELECT * FROM sync_probe.runs WHERE location = '$location' ORDER BY run_id DESC LIMIT 1) r
-JOIN sync_probe.measurements m USING (run_id)
+JOIN sync_probe.measurements m USING (run_id),
+LATERAL (SELECT (r.storage #>> ARRAY['device_bytes_per_op', m.ordinal::text])::float8 AS bytes,
+                (r.storage #>> ARRAY['device_utilization', m.ordinal::text])::float8 AS busy) d
 WHERE m.ops > 0
 SQL
 }
@@ -89,8 +91,8 @@ my $not_unsafe = qr/^(yes|no_cache|unknown)\|(?!unsafe)/;
 my $unsafe = qr/^(no\|unsafe\|\|$|unknown\|(?!unsafe))/;
 
 # Of all methods; the kernel counts whole milliseconds, of which a few fast writes take none.
-my $counted = 'm.device_bytes_per_op >= 0.9 * 8192 AND m.device_utilization BETWEEN 0 AND 1';
-my $synced = "bool_and($counted AND m.flushes_per_op >= 0.9) AND max(m.device_utilization) > 0";
+my $counted = 'd.bytes >= 0.9 * 8192 AND d.busy BETWEEN 0 AND 1';
+my $synced = "bool_and($counted AND m.flushes_per_op >= 0.9) AND max(d.busy) > 0";
 # fdatasync sends one flush, and kernel threads may add a few
 my $one_flush = "bool_and(m.flushes_per_op < 1.6) FILTER (WHERE m.method = 'fdatasync')";
 my $not_synced = "bool_and($counted AND m.flushes_per_op < 0.1)";
@@ -112,11 +114,10 @@ my @places = (
 	# the kernel counts flushes though its statistics are off
 	{ place => 'no_iostats', durable => 'yes', every_run => $not_unsafe,
 		counters => "bool_and(m.flushes_per_op >= 0.9) AND $one_flush"
-		  . ' AND count(coalesce(m.device_bytes_per_op, m.device_utilization)) = 0',
+		  . ' AND count(coalesce(d.bytes, d.busy)) = 0',
 		codes => 'counters_unknown loop_device' },
 	{ place => 'tmpfs', durable => 'no', every_run => qr/^no\|unsafe\|\|$/,
-		counters =>
-		  'count(coalesce(m.flushes_per_op, m.device_bytes_per_op, m.device_utilization)) = 0',
+		counters => 'count(coalesce(m.flushes_per_op, d.bytes, d.busy)) = 0',
 		codes => 'memory_filesystem' });
 
 # Probes until durable is known: longer ones find more of what others' flushes hide.

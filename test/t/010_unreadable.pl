@@ -24,10 +24,14 @@ for ([ '/sys', 't' ], [ '/proc', 'f' ])
 		"$name: the server starts");
 	$node->_update_pid(1);
 
+	sql($node, "SELECT FROM sync_probe.probe(duration => '300 ms')");
 	is(sql($node, <<'SQL'), "t|$filesystem|0", "$name: a probe measures, and claims no counters");
-SELECT bool_and(p.ops > 0), bool_and(l.filesystem IS NOT NULL),
-    count(coalesce(l.device, p.device_bytes_per_op::text))
-FROM sync_probe.probe(duration => '300 ms') AS p, sync_probe.locations AS l WHERE p.status = 'ok'
+SELECT bool_and(m.ops > 0), bool_and(l.filesystem IS NOT NULL),
+    count(coalesce(l.device, r.storage #>> ARRAY['device_bytes_per_op', m.ordinal::text],
+                   r.storage #>> ARRAY['device_utilization', m.ordinal::text]))
+FROM sync_probe.locations AS l, sync_probe.runs AS r
+JOIN sync_probe.measurements AS m USING (run_id)
+WHERE r.run_id = (SELECT max(run_id) FROM sync_probe.runs) AND m.status = 'ok'
 SQL
 	let_runs_count($node);
 	like(sql($node, <<'SQL'), qr/^unknown .*\bdevice_unknown\b/, "$name: so do advice and findings");

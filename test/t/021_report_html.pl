@@ -123,7 +123,11 @@ sql($node, <<'SQL');
 UPDATE sync_probe.measurements SET p50_us = p50_us * 10 ^ (6 * random() - 4),
     p99_us = p99_us * 10 ^ (6 * random() - 2), ops_per_sec = ops_per_sec * 10 ^ (8 * random() - 4),
     relative_speed = relative_speed * 10 ^ (2 * random() - 1), durable = 'unknown',
-    flushes_per_op = flushes_per_op * 10 ^ (4 * random() - 2), device_utilization = random();
+    flushes_per_op = flushes_per_op * 10 ^ (4 * random() - 2);
+UPDATE sync_probe.runs AS r SET storage = r.storage || jsonb_build_object('device_utilization', (
+    SELECT jsonb_object_agg(m.ordinal, random())
+    FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id))
+WHERE EXISTS (SELECT FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id);
 UPDATE sync_probe.stream_seconds SET length_ms = length_ms * 10 ^ (6 * random() - 3),
     slowest_us = slowest_us * 10 ^ (6 * random() - 2);
 UPDATE sync_probe.workload_results SET tps = tps * 10 ^ (6 * random() - 3),

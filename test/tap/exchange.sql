@@ -96,6 +96,7 @@ FROM (VALUES ('{}', '[]'), ('{disks,0,name}', 'null'), ('{disks}', '{}'),
              ('{disks,0,virtual}', '"x"'), ('{zfs}', '{"data_devices": {}}'),
              ('{zfs}', '{"log_devices": 7}'), ('{others}', '{"seconds": "x"}'),
              ('{device_bytes_error}', '["x", "y"]'), ('{lacking_share}', '{"1": "x"}'),
+             ('{device_bytes_per_op}', '{"1": "x"}'), ('{device_utilization}', '[0.5]'),
              ('{own_share,1}', 'true'), ('{below_flushes_per_op}', '"x"')) AS v (path, value);
 SELECT matches(pg_temp.refused((CASE WHEN value IS NULL THEN document #- path
                                      ELSE jsonb_set(document, path, value) END)::text), says,

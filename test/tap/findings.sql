@@ -170,7 +170,7 @@ INSERT INTO common VALUES
     'storage.zfs: dataset=tank/pg, pool=tank, sync=standard'),
 ('rotating', 'run: device=sda; '
     'storage: disks=[{"name": "sda", "rotational": true, "virtual": false}]'),
-('slow', 'saturated: mean_us=3023, device_utilization=0.19');
+('slow', 'saturated: mean_us=3023; storage.device_utilization: 7=0.19');
 
 -- A run of the wal suite on a good SSD; fdatasync is the current method, fsync is slower.  Given
 -- are differences of the run, its storage, and the paced and saturated rows of fdatasync; durable
@@ -190,7 +190,9 @@ BEGIN
                      "rotational": false, "virtual": false}],
           "others": {"seconds": 1.5, "flushes_per_sec": 0, "most_flushes_per_sec": 2,
                      "bytes_per_sec": 0, "bytes_per_sec_error": 0},
-          "device_bytes_error": {"2": 0, "3": 0}}'
+          "device_bytes_per_op": {"2": 10000, "3": 99999, "7": 10000, "8": 10000},
+          "device_bytes_error": {"2": 0, "3": 0},
+          "device_utilization": {"2": 0.9, "3": 0.9, "7": 0.9, "8": 0.9}}'
         || jsonb_build_object('durable_unknown', changes -> 'why'),
         coalesce(changes -> 'storage', '{}')))
         || jsonb_build_object('durable', coalesce(changes ->> 'durable', 'yes'))
@@ -200,8 +202,7 @@ BEGIN
         || coalesce(changes -> 'run', '{}'));
     INSERT INTO sync_probe.measurements
     SELECT (jsonb_populate_record(NULL::sync_probe.measurements,
-        '{"direct_io": false, "status": "ok", "ops": 400,
-          "flushes_per_op": 1, "device_bytes_per_op": 10000, "device_utilization": 0.9}'
+        '{"direct_io": false, "status": "ok", "ops": 400, "flushes_per_op": 1}'
         || jsonb_build_object('run_id', id, 'ordinal', m.ordinal, 'test', m.test,
                               'method', m.method, 'durable', CASE m.method WHEN 'fdatasync'
                                   THEN coalesce(changes ->> 'durable', 'yes') ELSE 'no' END)
@@ -211,7 +212,7 @@ BEGIN
         (2, 'paced', 'fdatasync', 'ops_per_sec=1727, mean_us=579, p50_us=570, p99_us=900, '
             'relative_speed_low=0.99, relative_speed_high=1.01'),
         (3, 'paced', 'fsync', 'ops_per_sec=1196, mean_us=836, p50_us=830, p99_us=99999, '
-            'flushes_per_op=0, device_bytes_per_op=99999'),
+            'flushes_per_op=0'),
         (4, 'paced', 'fsync_writethrough', 'status=unsupported, ops=null'),
         (7, 'saturated', 'fdatasync', 'ops=4000, ops_per_sec=3745, mean_us=267, p50_us=265, '
             'p99_us=500'),
@@ -254,8 +255,12 @@ INSERT INTO run_scenario VALUES
     'lacking_share=0.97, own_share=null'),
 ('nothing is written',
     'as=no flush; storage: write_cache=write through, writes_uncounted=false; '
-    'paced: device_bytes_per_op=100', 'error flush_missing',
+    'storage.device_bytes_per_op: 2=100', 'error flush_missing',
     'syncs with fdatasync write nothing to nvme0n1', 'device_bytes_per_op=100'),
+('nothing is written back to back',
+    'as=no flush; storage: write_cache=write through, writes_uncounted=false; '
+    'storage.device_bytes_per_op: 7=99', 'error flush_missing',
+    'syncs with fdatasync write nothing to nvme0n1', 'device_bytes_per_op=99'),
 ('memory',
     'durable=no; run: filesystem=tmpfs, device=null; storage: syncs_nothing=tmpfs, disks=[], '
     'no_counters=no disk can be named; paced: p50_us=1.5, p99_us=60; '
@@ -279,8 +284,8 @@ INSERT INTO run_scenario VALUES
 -- Linux, a PCIe SSD as log device that logbias=throughput does not use, O_DIRECT refused:
 -- 330 a second
 ('ZFS that writes past its log device',
-    'as=zfs; storage.zfs: logbias=throughput; saturated: ops_per_sec=330.846, mean_us=3023, '
-    'device_utilization=0.19', 'warning software_bound, warning zfs_logbias_throughput',
+    'as=zfs; storage.zfs: logbias=throughput; saturated: ops_per_sec=330.846, mean_us=3023; '
+    'storage.device_utilization: 7=0.19', 'warning software_bound, warning zfs_logbias_throughput',
     'zfs set logbias=latency tank/pg', 'zfs: logbias=throughput'),
 ('ZFS that tells half of it', 'as=zfs; storage.zfs: unknown=zpool: permission denied',
     'info zfs_unknown', 'zpool: permission denied', 'zfs: sync=standard'),
@@ -361,56 +366,58 @@ INSERT INTO run_scenario VALUES
     'false}]; saturated: p50_us=2, p99_us=6', '', '', ''),
 -- write_amplification
 ('btrfs',
-    'run: filesystem=btrfs; paced: device_bytes_per_op=81920; storage.device_bytes_error: 2=4096',
+    'run: filesystem=btrfs; storage.device_bytes_per_op: 2=81920; '
+    'storage.device_bytes_error: 2=4096',
     'warning write_amplification',
     'each sync of 8192 bytes makes nvme0n1 write 80 kB (10.0 times as much, at least 9.0) / '
     'btrfs writes its log tree',
     'device_bytes_per_op=81920, other_bytes_per_op=0, written_bytes=8192, amplification=10.0, '
     'amplification_low=9.0, amplification_high=11.0'),
-('zfs', 'run: filesystem=zfs, device=null; paced: device_bytes_per_op=81920',
+('zfs', 'run: filesystem=zfs, device=null; storage.device_bytes_per_op: 2=81920',
     'warning write_amplification',
     'makes the device write 80 kB (10.0 times as much, at least 10.0) / Check recordsize', ''),
-('four times as much and a byte', 'paced: device_bytes_per_op=32769',
+('four times as much and a byte', 'storage.device_bytes_per_op: 2=32769',
     'warning write_amplification', 'Another wal_sync_method', ''),
-('four times as much', 'paced: device_bytes_per_op=32768', '', '', ''),
+('four times as much', 'storage.device_bytes_per_op: 2=32768', '', '', ''),
 -- 10,000,000 bytes a second are 5,790 in the time of a sync
 ('four times as much without twice the background',
-    'storage.others: bytes_per_sec=10000000; paced: device_bytes_per_op=44348', '', '', ''),
-('more even so', 'storage.others: bytes_per_sec=10000000; paced: device_bytes_per_op=44349',
+    'storage.others: bytes_per_sec=10000000; storage.device_bytes_per_op: 2=44348', '', '', ''),
+('more even so', 'storage.others: bytes_per_sec=10000000; storage.device_bytes_per_op: 2=44349',
     'warning write_amplification', '', 'other_bytes_per_op=5790, written_bytes=8192'),
 -- the two errors, of 3,000 and 4,000 bytes a sync, are one of 5,000
 ('the errors of both count, and are too large',
     'storage.device_bytes_error: 2=3000; storage.others: bytes_per_sec_error=6908463; '
-    'paced: device_bytes_per_op=42767', '', '', ''),
+    'storage.device_bytes_per_op: 2=42767', '', '', ''),
 ('the errors of both are small enough',
     'storage.device_bytes_error: 2=3000; storage.others: bytes_per_sec_error=6908463; '
-    'paced: device_bytes_per_op=42769', 'warning write_amplification', '', ''),
+    'storage.device_bytes_per_op: 2=42769', 'warning write_amplification', '', ''),
 -- 400 syncs of 579 us took 0.2316 s; a background seen for 0.067 s made it 21.2 on a shared disk
 ('the background was seen for a moment',
-    'storage.others: seconds=0.2315; paced: device_bytes_per_op=173670', '', '', ''),
+    'storage.others: seconds=0.2315; storage.device_bytes_per_op: 2=173670', '', '', ''),
 ('the background was seen for as long as the syncs',
-    'storage.others: seconds=0.2317; paced: device_bytes_per_op=173670',
+    'storage.others: seconds=0.2317; storage.device_bytes_per_op: 2=173670',
     'warning write_amplification', '(21.2 times as much', ''),
 -- 100 bytes are a page or two, on average 100 + 8192 - 4 bytes
-('small flushes', 'run: flush_size=100; paced: device_bytes_per_op=33153',
+('small flushes', 'run: flush_size=100; storage.device_bytes_per_op: 2=33153',
     'warning write_amplification', '', 'written_bytes=8288'),
-('large flushes', 'run: flush_size=100000; paced: device_bytes_per_op=432641',
+('large flushes', 'run: flush_size=100000; storage.device_bytes_per_op: 2=432641',
     'warning write_amplification', '', 'written_bytes=108160'),
-('the error is not known', 'storage: device_bytes_error=null; paced: device_bytes_per_op=81920',
+('the error is not known', 'storage: device_bytes_error=null; storage.device_bytes_per_op: 2=81920',
     '', '', ''),
 -- software_bound: 3,023 us while the disks are under 20 percent busy are the field report's
 ('slow above an idle disk', 'as=slow', 'warning software_bound',
     'takes 3023 us, but the device is idle 81 % of that time',
     'mean_us=3023, device_utilization=0.19'),
-('a quarter busy', 'saturated: mean_us=3023, device_utilization=0.25', '', '', ''),
-('a millisecond', 'saturated: mean_us=1000, device_utilization=0.1', '', '', ''),
-('a millisecond and more', 'saturated: mean_us=1000.1, device_utilization=0.249',
+('a quarter busy', 'saturated: mean_us=3023; storage.device_utilization: 7=0.25', '', '', ''),
+('a millisecond', 'saturated: mean_us=1000; storage.device_utilization: 7=0.1', '', '', ''),
+('a millisecond and more', 'saturated: mean_us=1000.1; storage.device_utilization: 7=0.249',
     'warning software_bound', '', ''),
 ('slow for less than a tenth of a second',
-    'saturated: ops=33, mean_us=3023, device_utilization=0', '', '', ''),
-('slow for a tenth of a second', 'saturated: ops=34, mean_us=3023, device_utilization=0',
+    'saturated: ops=33, mean_us=3023; storage.device_utilization: 7=0', '', '', ''),
+('slow for a tenth of a second', 'saturated: ops=34, mean_us=3023; storage.device_utilization: 7=0',
     'warning software_bound', 'idle 100 %', ''),
-('slow, and nobody knows why', 'saturated: mean_us=3023, device_utilization=null', '', '', ''),
+('slow, and nobody knows why',
+    'saturated: mean_us=3023; storage.device_utilization: 7=null', '', '', ''),
 -- slow_tail
 ('a long tail', 'paced: p99_us=5701', 'warning slow_tail',
     'takes 5701 us or more, 10 times the median (paced)', 'test=paced, p50_us=570, p99_us=5701'),
@@ -428,16 +435,16 @@ INSERT INTO run_scenario VALUES
 -- counters_unknown
 ('no counters',
     'durable=unknown; storage: disks=[], no_counters=no disk can be named; run: device=null; '
-    'paced: device_bytes_per_op=null', 'info counters_unknown',
+    'storage.device_bytes_per_op: 2=null', 'info counters_unknown',
     'the counters of the device were not read: no disk can be named',
     'no_counters=no disk can be named'),
 ('only flushes are counted',
     'storage: disks=[{"name": "nvme0n1", "write_cache": "write back", "fua": false, '
-    '"rotational": false, "counts_flushes_only": true}]; paced: device_bytes_per_op=null; '
-    'saturated: device_utilization=null', 'info counters_unknown',
+    '"rotational": false, "counts_flushes_only": true}]; storage.device_bytes_per_op: 2=null; '
+    'storage.device_utilization: 7=null', 'info counters_unknown',
     'I/O statistics of nvme0n1 are disabled: only its flushes are counted', ''),
 ('some counters that went backwards', 'storage: readings_lost=3', '', '', ''),
-('counters that went backwards', 'storage: readings_lost=3; paced: device_bytes_per_op=null',
+('counters that went backwards', 'storage: readings_lost=3; storage.device_bytes_per_op: 2=null',
     'info counters_unknown',
     'the counters of nvme0n1 were not read: 3 readings failed or went backwards',
     'readings_lost=3, disks=[{"name": "nvme0n1"}]');
@@ -822,7 +829,7 @@ FROM unnest(ARRAY[NULL, '{}', '{"disks": []}', '{"disks": [{}]}', '{"others": {}
 DELETE FROM sync_probe.runs;
 SELECT lives_ok(format('SELECT pg_temp.record(%1$L), pg_temp.record(%1$L);'
                        ' SELECT * FROM sync_probe.findings', given), 'figures: ' || given)
-FROM unnest(ARRAY['run: flush_size=0; paced: device_bytes_per_op=9000',
+FROM unnest(ARRAY['run: flush_size=0; storage.device_bytes_per_op: 2=9000',
                   'run: flush_size=2147483647; paced: p50_us=0; saturated: p50_us=0']) AS given;
 
 \ir include/end.sql

@@ -62,8 +62,9 @@ FROM sync_probe.metrics WHERE name = 'pg_sync_probe_flush_p50_seconds';
 CREATE OR REPLACE FUNCTION sync_probe_internal.wal_rate(wal_bytes numeric, since timestamptz,
     until timestamptz, recovery_end timestamptz, OUT bytes_per_sec float8, OUT source text)
 LANGUAGE sql AS 'SELECT 43200, NULL';
-UPDATE sync_probe.measurements SET mean_us = 1000, device_bytes_per_op = 16384;
-UPDATE sync_probe.runs SET storage = storage || '{"device_bytes_error": {"1": 0},
+UPDATE sync_probe.measurements SET mean_us = 1000;
+UPDATE sync_probe.runs SET storage = storage || '{"device_bytes_per_op": {"1": 16384},
+    "device_bytes_error": {"1": 0},
     "others": {"seconds": 1, "bytes_per_sec": 0, "bytes_per_sec_error": 0}}';
 SELECT is(labels::text || value, '{"device": "nvme0n1", "location": "pg_wal"}86400', 'wear')
 FROM sync_probe.metrics WHERE name = 'pg_sync_probe_device_written_bytes_per_second';

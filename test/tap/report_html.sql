@@ -28,8 +28,17 @@ RETURNS void LANGUAGE sql AS $$
              'p50_us', m.p50_us, 'mean_us', m.p50_us + 2.5,
              'p99_us', m.p50_us * 3.3, 'max_us', 1896.4,
              'relative_speed', m.speed, 'relative_speed_low', m.speed - 0.031,
-             'relative_speed_high', m.speed + 0.037, 'durable', 'yes', 'flushes_per_op', 1.9,
-             'device_bytes_per_op', 20268, 'device_utilization', 0.85) || differences) AS n
+             'relative_speed_high', m.speed + 0.037, 'durable', 'yes', 'flushes_per_op', 1.9)
+             || differences) AS n
+    WHERE r.run_id = id;
+    UPDATE sync_probe.runs AS r
+    SET storage = r.storage || (
+        SELECT jsonb_build_object('device_bytes_per_op', jsonb_object_agg(m.ordinal, d.bytes),
+                                  'device_utilization', jsonb_object_agg(m.ordinal, d.busy))
+        FROM sync_probe.measurements AS m
+        JOIN (VALUES ('paced', 20268, 0.3), ('saturated', 9000, 0.85)) AS d (test, bytes, busy)
+            USING (test)
+        WHERE m.run_id = id)
     WHERE r.run_id = id
 $$;
 
@@ -206,12 +215,13 @@ SELECT collect_tap(
     is(pg_temp.faults(html), NULL, 'a run without a figure'),
     doesnt_match(pg_temp.sections(html), 'speed|latency|device', 'has no figures')) FROM page;
 -- Only some numbers, and those that are none
-UPDATE sync_probe.runs SET location = 'pg_wal', wal_sync_method = 'fsync', storage = '{}'
+UPDATE sync_probe.runs SET location = 'pg_wal', wal_sync_method = 'fsync',
+    storage = '{"device_bytes_per_op": {"1": 1e300, "2": 1e300, "3": 1e300, "4": 1e300}}'
 WHERE run_id = :bare;
 UPDATE sync_probe.measurements SET p50_us = CASE ordinal WHEN 1 THEN 'NaN' WHEN 2 THEN 0.0::float8
                                                          WHEN 3 THEN 'Infinity' ELSE 12 END,
     relative_speed = CASE ordinal WHEN 1 THEN 'NaN' WHEN 2 THEN 1e9::float8 ELSE -1 END,
-    flushes_per_op = 1e300, device_bytes_per_op = 'NaN', ops = 0
+    flushes_per_op = 1e300, ops = 0
 WHERE run_id = :bare;
 UPDATE page SET html = sync_probe.report_html(ARRAY[:bare]::bigint[]);
 SELECT collect_tap(
