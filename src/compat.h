@@ -122,6 +122,14 @@ sp_set_errcode_for_file_access(void *arg pg_attribute_unused())
 #define TransamVariables ShmemVariableCache
 #endif
 
+/* PostgreSQL 20 (72a6dad1c9) counts what is fetched of indexes apart. */
+#if PG_VERSION_NUM >= 200000
+#define sp_blocks_fetched(relkind) ((relkind) == RELKIND_INDEX ? \
+									pg_stat_get_idx_blocks_fetched : pg_stat_get_blocks_fetched)
+#else
+#define sp_blocks_fetched(relkind) pg_stat_get_blocks_fetched
+#endif
+
 /* PostgreSQL 19 gave the sleep of commit_delay a wait event.  0 is none. */
 #if PG_VERSION_NUM >= 190000
 #define SP_WAIT_EVENT_COMMIT_DELAY WAIT_EVENT_COMMIT_DELAY

@@ -292,3 +292,65 @@ FROM (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
                               AND v.recommended_value = current_setting(of_setting), false)
              ) AS f (followed)
 $$;
+
+--
+-- What live_runs() say of wal_sync_method: the first one that counts, and the newest one; and what
+-- they say of commit_delay.  compared: the methods of the first one.  Commands are null where
+-- nothing is to change, or a longer run decides nothing.
+--
+CREATE FUNCTION sync_probe_internal.live_advice(
+    place sync_probe_internal.storage,
+    OUT verdict text,
+    OUT recommended_method text,
+    OUT max_regret double precision,
+    OUT basis text,
+    OUT run_id bigint,
+    OUT compared text[],
+    OUT reason text,
+    OUT commands text[],
+    OUT newest_run_id bigint,
+    OUT newest_verdict text,
+    OUT newest_reason text,
+    OUT newest_command text,
+    OUT delay_commands text[])
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    WITH live AS MATERIALIZED (
+        SELECT l.*, (l.run).run_id AS run_id
+        FROM sync_probe_internal.live_runs(place, 'wal_sync_method') AS l
+    )
+    SELECT CASE WHEN d.followed THEN 'keep' ELSE d.verdict END,
+           d.recommended_value,
+           CASE WHEN NOT d.followed THEN (d.run).max_regret END,
+           (d.run).suite, d.run_id,
+           ARRAY(SELECT m.method
+                 FROM sync_probe.measurements AS m
+                 WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok'),
+           CASE WHEN d.followed THEN format('chosen instead of %s: ', d.current_value)
+                ELSE '' END || (d.run).reason,
+           CASE WHEN d.verdict = 'switch' AND NOT d.followed
+                THEN sync_probe_internal.change_commands(
+                         current_setting('wal_sync_method'), d.recommended_value) END,
+           n.run_id, n.verdict, (n.run).reason,
+           CASE WHEN n.verdict = 'undecided' THEN sync_probe_internal.longer_command(n.run) END
+    INTO verdict, recommended_method, max_regret, basis, run_id, compared, reason, commands,
+         newest_run_id, newest_verdict, newest_reason, newest_command
+    FROM (SELECT l.* FROM live AS l ORDER BY l.run_id DESC LIMIT 1) AS n
+    LEFT JOIN (SELECT l.* FROM live AS l WHERE l.counts ORDER BY l.rank LIMIT 1) AS d ON true;
+    -- nothing once commit_delay has another value than the current one or the advised one
+    delay_commands := (
+        SELECT CASE WHEN d.advised <> d.now
+                    THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', d.advised),
+                               'SELECT pg_catalog.pg_reload_conf()'] END
+        FROM sync_probe_internal.live_runs(place, 'commit_delay') AS l
+        -- a value of the history may be anything
+        CROSS JOIN LATERAL (
+            SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::integer,
+                   substring(l.current_value FROM '^[0-9]{1,6}$')::integer,
+                   current_setting('commit_delay')::integer) AS d (advised, before, now)
+        WHERE l.counts AND d.now IN (d.advised, d.before)
+        ORDER BY l.rank LIMIT 1);
+END
+$$;

@@ -90,14 +90,14 @@ DECLARE
     o record; m sync_probe.measurements; paced sync_probe.measurements;
     saturated sync_probe.measurements; slow sync_probe.measurements;
     storage jsonb := coalesce(run.storage, '{}'); disks jsonb := coalesce(storage -> 'disks', '[]');
-    others jsonb := storage -> 'others'; zfs jsonb := storage -> 'zfs';
+    zfs jsonb;
     device text := coalesce(run.device, 'the device');
     method text := current_setting('wal_sync_method');
     disk text; uncounted text; durable text; why text;
     bytes float8; written float8; utilization float8; lacking numeric;
     background float8; ratio float8; noise float8; margin float8;
     on_virtual_disk boolean; below_lacking boolean; refused text[];
-    told sync_probe_internal.finding[] := '{}';
+    told sync_probe_internal.finding[];
 BEGIN
     -- The method in use, which may be another one since the run, if the run measured it.
     FOREACH m IN ARRAY measured LOOP
@@ -153,21 +153,9 @@ BEGIN
                            'lacking_share', lacking,
                            'own_share', (storage #>> ARRAY['own_share', paced.ordinal::text]
                                         )::numeric,
-                           'others', others, 'device_bytes_per_op', written,
+                           'others', storage -> 'others', 'device_bytes_per_op', written,
                            'write_cache', storage -> 'write_cache', 'fua', storage -> 'fua')
         )::sync_probe_internal.finding;
-    END IF;
-
-    IF storage ? 'backing_mount_options' THEN told := told || ARRAY(SELECT (
-        run.location, 'warning', 'barrier_off',
-        format('%s is backed by file %s, on a file system mounted with %s',
-               device, storage ->> 'backing_file', option),
-        'Mount that file system with barriers.', NULL,
-        jsonb_build_object('run_id', run.run_id, 'backing_file', storage -> 'backing_file',
-                           'mount_options', storage -> 'backing_mount_options')
-        )::sync_probe_internal.finding
-        FROM string_to_table(storage ->> 'backing_mount_options', ',') AS option
-        WHERE option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier'));
     END IF;
 
     -- 15,000 revolutions a minute are 250 a second, and WAL needs one for each sync.  This
@@ -197,13 +185,11 @@ BEGIN
         END IF;
     END IF;
 
-    IF bytes IS NULL AND NOT storage ? 'no_counters' THEN
+    IF bytes IS NULL THEN
         uncounted := (SELECT min(d ->> 'name') FROM jsonb_array_elements(disks) AS d
-                      WHERE d ? 'counts_flushes_only');
-    END IF;
-    IF (storage ? 'no_counters' AND NOT storage ? 'syncs_nothing')
-       OR (storage ? 'readings_lost' AND bytes IS NULL)
-       OR uncounted IS NOT NULL THEN told := told || (run.location, 'info', 'counters_unknown',
+                      WHERE d ? 'counts_flushes_only' AND NOT storage ? 'no_counters');
+        IF storage ? 'no_counters' AND NOT storage ? 'syncs_nothing' OR storage ? 'readings_lost'
+           OR uncounted IS NOT NULL THEN told := told || (run.location, 'info', 'counters_unknown',
         CASE WHEN uncounted IS NOT NULL
              THEN format('I/O statistics of %s are disabled: only its flushes are counted',
                          uncounted)
@@ -220,6 +206,7 @@ BEGIN
         jsonb_build_object('run_id', run.run_id, 'no_counters', storage -> 'no_counters',
                            'readings_lost', storage -> 'readings_lost',
                            'disks', storage -> 'disks'))::sync_probe_internal.finding;
+        END IF;
     END IF;
 
     -- A device is given at least the flush itself.
@@ -243,7 +230,7 @@ BEGIN
                            'other_bytes_per_op', round(bytes - o.own),
                            'written_bytes', o.given, 'amplification', o.factor,
                            'amplification_low', o.factor_low, 'amplification_high', o.factor_high,
-                           'others', others))::sync_probe_internal.finding;
+                           'others', storage -> 'others'))::sync_probe_internal.finding;
         END IF;
     END IF;
 
@@ -254,11 +241,11 @@ BEGIN
         )::sync_probe_internal.finding;
     END IF;
 
-    slow := CASE WHEN paced.p99_us > '10' * paced.p50_us AND paced.p50_us > '0' THEN paced
-                 WHEN saturated.p99_us > '10' * saturated.p50_us AND saturated.p50_us > '0'
-                 THEN saturated END;
-    IF slow.test IS NOT NULL AND NOT storage ? 'syncs_nothing' THEN
-        told := told || (run.location, 'warning', 'slow_tail',
+    IF NOT storage ? 'syncs_nothing' THEN
+        slow := CASE WHEN paced.p99_us > '10' * paced.p50_us AND paced.p50_us > '0' THEN paced
+                     WHEN saturated.p99_us > '10' * saturated.p50_us AND saturated.p50_us > '0'
+                     THEN saturated END;
+        IF slow.test IS NOT NULL THEN told := told || (run.location, 'warning', 'slow_tail',
         format('one sync in a hundred with %s takes %s us or more, %s times the median (%s)',
                slow.method, slow.p99_us, round((slow.p99_us / slow.p50_us)::numeric), slow.test),
         format('Commits stall then. Find out what else writes there (iostat -x 1), and see'
@@ -266,15 +253,26 @@ BEGIN
         jsonb_build_object('run_id', run.run_id, 'method', slow.method, 'test', slow.test,
                            'p50_us', slow.p50_us,
                            'p99_us', slow.p99_us))::sync_probe_internal.finding;
+        END IF;
+    -- Memory below a loop device or an overlay.  storage_findings() finds locations that are in
+    -- memory themselves.
+    ELSIF storage ->> 'syncs_nothing' ~ '(tmpfs|ramfs)$'
+       AND coalesce(run.filesystem, '') NOT IN ('tmpfs', 'ramfs')
+    THEN told := told || (run.location, 'error', 'memory_filesystem',
+        format('%s: syncs there reach no device', storage ->> 'syncs_nothing'),
+        'Store nothing there that the cluster needs.', NULL,
+        jsonb_build_object('run_id', run.run_id, 'syncs_nothing', storage -> 'syncs_nothing',
+                           'backing_file', storage -> 'backing_file'))::sync_probe_internal.finding;
     END IF;
 
     -- Against the median of earlier runs, of the method that was current.
     ratio := CASE WHEN paced.method = run.wal_sync_method
                   THEN paced.p50_us / nullif((storage #>> '{earlier,median_us}')::float8, '0') END;
-    noise := greatest((storage #>> '{earlier,noise}')::float8,
-                      (paced.relative_speed_high - paced.relative_speed_low) / '2', '0');
     margin := current_setting('pg_sync_probe.margin');
-    IF abs(ratio - '1') > margin + noise THEN told := told || (run.location, 'info', 'drift',
+    IF abs(ratio - '1') > margin THEN
+        noise := greatest((storage #>> '{earlier,noise}')::float8,
+                          (paced.relative_speed_high - paced.relative_speed_low) / 2, 0);
+        IF abs(ratio - '1') > margin + noise THEN told := told || (run.location, 'info', 'drift',
         format('a paced sync with %s takes %s us, %s times as long as before (median of %s earlier'
                ' %s)', paced.method, paced.p50_us, round(ratio::numeric, 2),
                storage #>> '{earlier,runs}',
@@ -287,35 +285,36 @@ BEGIN
                            'earlier_median_us', storage #> '{earlier,median_us}',
                            'noise', round(noise::numeric, 4),
                            'margin', margin))::sync_probe_internal.finding;
+        END IF;
     END IF;
 
-    -- Memory below a loop device or an overlay.  storage_findings() finds locations that are in
-    -- memory themselves.
-    IF storage ->> 'syncs_nothing' ~ '(tmpfs|ramfs)$'
-       AND coalesce(run.filesystem, '') NOT IN ('tmpfs', 'ramfs')
-    THEN told := told || (run.location, 'error', 'memory_filesystem',
-        format('%s: syncs there reach no device', storage ->> 'syncs_nothing'),
-        'Store nothing there that the cluster needs.', NULL,
-        jsonb_build_object('run_id', run.run_id, 'syncs_nothing', storage -> 'syncs_nothing',
-                           'backing_file', storage -> 'backing_file'))::sync_probe_internal.finding;
-    END IF;
-
-    -- Flushes are lacking where a disk below with a volatile cache counted too few: see
-    -- src/engine/verdict/evidence.c, which has the same limits.
-    IF storage ? 'below_flushes_per_op' THEN
-        SELECT min(b.value::float8)
-               - 2 * coalesce((others ->> 'most_below_flushes_per_sec')::float8
-                              * paced.mean_us / 1e6, 0) <= 0.1
-               AND min(b.value::float8) < 0.5
-        INTO below_lacking
-        FROM jsonb_each_text(storage -> 'below_flushes_per_op') AS b
-        WHERE b.key IN (paced.ordinal::text, saturated.ordinal::text)
-          AND EXISTS (SELECT FROM jsonb_array_elements(disks) AS d
-                      WHERE d ? 'below' AND d ->> 'write_cache' = 'write back'
-                        AND NOT d ? 'counts_flushes');
-    END IF;
-    -- A loop device whose cache is set to write through gets no flushes to pass on.
-    IF storage ? 'backing_file' THEN told := told || (
+    IF storage ? 'backing_file' THEN
+        told := told || ARRAY(SELECT (
+        run.location, 'warning', 'barrier_off',
+        format('%s is backed by file %s, on a file system mounted with %s',
+               device, storage ->> 'backing_file', option),
+        'Mount that file system with barriers.', NULL,
+        jsonb_build_object('run_id', run.run_id, 'backing_file', storage -> 'backing_file',
+                           'mount_options', storage -> 'backing_mount_options')
+        )::sync_probe_internal.finding
+        FROM string_to_table(storage ->> 'backing_mount_options', ',') AS option
+        WHERE option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier'));
+        -- Flushes are lacking where a disk below with a volatile cache counted too few: see
+        -- src/engine/verdict/evidence.c, which has the same limits.
+        IF storage ? 'below_flushes_per_op' THEN
+            SELECT min(b.value::float8)
+                   - 2 * coalesce((storage #>> '{others,most_below_flushes_per_sec}')::float8
+                                  * paced.mean_us / 1e6, 0) <= 0.1
+                   AND min(b.value::float8) < 0.5
+            INTO below_lacking
+            FROM jsonb_each_text(storage -> 'below_flushes_per_op') AS b
+            WHERE b.key IN (paced.ordinal::text, saturated.ordinal::text)
+              AND EXISTS (SELECT FROM jsonb_array_elements(disks) AS d
+                          WHERE d ? 'below' AND d ->> 'write_cache' = 'write back'
+                            AND NOT d ? 'counts_flushes');
+        END IF;
+        -- A loop device whose cache is set to write through gets no flushes to pass on.
+        told := told || (
         run.location, CASE WHEN below_lacking THEN 'warning' ELSE 'info' END, 'loop_device',
         format('%s is the file %s on %s: %s', device, storage ->> 'backing_file',
                coalesce(storage ->> 'backing_filesystem', 'an unknown file system'),
@@ -335,14 +334,14 @@ BEGIN
     END IF;
 
     -- background I/O in the time of one paced flush
-    background := (others ->> 'flushes_per_sec')::float8 * paced.mean_us / '1e6';
+    background := (storage #>> '{others,flushes_per_sec}')::float8 * paced.mean_us / '1e6';
     IF background > '0' AND durable <> 'unknown'
-       AND (others ->> 'most_flushes_per_sec')::float8 * paced.mean_us / '1e6' > '0.1'
+       AND (storage #>> '{others,most_flushes_per_sec}')::float8 * paced.mean_us / '1e6' > '0.1'
     THEN told := told || (run.location, 'info', 'counters_shared',
         format('background I/O flushes %s %s times a second, so its counters prove less',
-               device, others ->> 'flushes_per_sec'),
+               device, storage #>> '{others,flushes_per_sec}'),
         'To know more, probe longer with stop_early => false, or when the device is quiet.', NULL,
-        jsonb_build_object('run_id', run.run_id, 'others', others,
+        jsonb_build_object('run_id', run.run_id, 'others', storage -> 'others',
                            'other_flushes_per_op', round(background::numeric, 3),
                            'flushes_per_op', paced.flushes_per_op))::sync_probe_internal.finding;
     END IF;
@@ -365,11 +364,13 @@ BEGIN
                            'paced_flushes_per_op', paced.flushes_per_op,
                            'saturated_flushes_per_op', saturated.flushes_per_op,
                            'below_flushes_per_op', storage -> 'below_flushes_per_op',
-                           'own_share', storage -> 'own_share', 'others', others,
+                           'own_share', storage -> 'own_share', 'others', storage -> 'others',
                            'disks', storage -> 'disks'))::sync_probe_internal.finding;
     END IF;
 
-    IF zfs IS NOT NULL THEN told := told || ARRAY(SELECT (
+    IF storage ? 'zfs' THEN
+        zfs := storage -> 'zfs';
+        told := told || ARRAY(SELECT (
         run.location, z.severity, z.code, z.message, z.hint, NULL,
         jsonb_build_object('run_id', run.run_id, 'zfs', zfs))::sync_probe_internal.finding
         FROM (VALUES

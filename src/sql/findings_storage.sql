@@ -20,9 +20,9 @@ CREATE TYPE sync_probe_internal.finding AS (
 -- What is true of a file system is told at the first location on it.
 --
 -- facts: the locations that there may be something to say of.  runs: those that advice rests on.
--- The other arguments are settings of the server, sizes in bytes; wal_size is what pg_wal holds,
--- busiest is busiest_tablespace().  wal_recycle and wal_init_zero are false, too, where a run has
--- settled them.
+-- The other arguments are settings of the server, sizes in bytes; wal_size is what pg_wal holds
+-- (null: the server is asked, if it matters), busiest is busiest_tablespace().  wal_recycle and
+-- wal_init_zero are false, too, where a run has settled them.
 --
 CREATE FUNCTION sync_probe_internal.storage_findings(
     facts sync_probe_internal.storage[],
@@ -45,10 +45,6 @@ BEGIN
 FOREACH p IN ARRAY facts LOOP
     options := string_to_array(p.mount_options, ',');
     is_memory := p.filesystem IN ('tmpfs', 'ramfs');
-    is_network := p.filesystem IN (
-        'nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', '9p', 'ceph', 'afs', 'lustre', 'glusterfs',
-        'beegfs', 'fuse.sshfs', 'fuse.glusterfs', 'fuse.ceph-fuse', 'fuse.s3fs', 'fuse.rclone',
-        'fuse.davfs', 'fuse.davfs2');
 
     IF p.missing THEN told := told || (p.name, 'error', 'tablespace_missing',
         format('%s does not contain what this server created there: its file system is not'
@@ -130,7 +126,7 @@ FOREACH p IN ARRAY facts LOOP
         FROM unnest(runs) AS r
         JOIN unnest(facts) AS f ON f.name = r.location
         WHERE coalesce(f.shares_filesystem_with, f.name) = p.name
-        ORDER BY f.name <> p.name, r.run_id DESC
+        ORDER BY CASE WHEN f.name <> p.name THEN r.run_id END DESC NULLS FIRST
         LIMIT 1;
         told := told || (p.name, 'info', 'write_cache_volatile',
         format('%s has a volatile write cache: a commit is safe only if flushes reach it, or if a'
@@ -153,18 +149,6 @@ FOREACH p IN ARRAY facts LOOP
         )::sync_probe_internal.finding;
     END IF;
 
-    IF is_memory THEN told := told || (p.name, 'error', 'memory_filesystem',
-        format('%s is %s: its files are lost when the machine restarts',
-               p.mount_point, p.filesystem),
-        CASE WHEN p.holds_wal THEN 'Stop the server and move pg_wal to a disk.'
-             WHEN p.name = 'pg_default'
-             THEN 'Stop the server and move the data directory to a disk.'
-             ELSE 'Move its tables to another tablespace, then drop it. Without the tablespace'
-                  ' the cluster does not recover from a crash.' END, NULL,
-        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
-        )::sync_probe_internal.finding;
-    END IF;
-
     IF 'ro' = ANY (options) AND NOT p.missing
     THEN told := told || (p.name, 'error', 'read_only_filesystem',
         format('%s is mounted read-only: nothing can be written to %s', p.mount_point, p.name),
@@ -172,15 +156,6 @@ FOREACH p IN ARRAY facts LOOP
         ' for writing again.', NULL,
         jsonb_build_object('mount_point', p.mount_point, 'mount_options', p.mount_options)
         )::sync_probe_internal.finding;
-    END IF;
-
-    IF is_network THEN told := told || (p.name, 'warning', 'network_filesystem',
-        format('%s is %s: another machine decides whether a sync reaches a disk',
-               p.mount_point, p.filesystem),
-        'Export and mount it for synchronous writes (NFS: "sync" in the export, "hard" in the'
-        ' mount). Ask its administrator about the write caches of the disks there.', NULL,
-        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
-                           'mount_options', p.mount_options))::sync_probe_internal.finding;
     END IF;
 
     IF p.filesystem = 'overlay' THEN told := told || (p.name, 'warning', 'overlay_filesystem',
@@ -192,22 +167,50 @@ FOREACH p IN ARRAY facts LOOP
     END IF;
 
     -- Memory, network file systems and ZFS have no device of their own to name.
-    IF p.device IS NULL AND NOT p.missing
-       AND NOT coalesce(is_memory OR is_network OR p.filesystem IN ('zfs', 'fuse.zfs'), false)
-    THEN told := told || (p.name, 'info', 'device_unknown',
+    IF p.device IS NULL THEN
+        is_network := p.filesystem IN (
+            'nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', '9p', 'ceph', 'afs', 'lustre', 'glusterfs',
+            'beegfs', 'fuse.sshfs', 'fuse.glusterfs', 'fuse.ceph-fuse', 'fuse.s3fs', 'fuse.rclone',
+            'fuse.davfs', 'fuse.davfs2');
+        IF is_memory THEN told := told || (p.name, 'error', 'memory_filesystem',
+        format('%s is %s: its files are lost when the machine restarts',
+               p.mount_point, p.filesystem),
+        CASE WHEN p.holds_wal THEN 'Stop the server and move pg_wal to a disk.'
+             WHEN p.name = 'pg_default'
+             THEN 'Stop the server and move the data directory to a disk.'
+             ELSE 'Move its tables to another tablespace, then drop it. Without the tablespace'
+                  ' the cluster does not recover from a crash.' END, NULL,
+        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
+        )::sync_probe_internal.finding;
+        END IF;
+        IF is_network THEN told := told || (p.name, 'warning', 'network_filesystem',
+        format('%s is %s: another machine decides whether a sync reaches a disk',
+               p.mount_point, p.filesystem),
+        'Export and mount it for synchronous writes (NFS: "sync" in the export, "hard" in the'
+        ' mount). Ask its administrator about the write caches of the disks there.', NULL,
+        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
+                           'mount_options', p.mount_options))::sync_probe_internal.finding;
+        END IF;
+        IF NOT p.missing
+           AND NOT coalesce(is_memory OR is_network OR p.filesystem IN ('zfs', 'fuse.zfs'), false)
+        THEN told := told || (p.name, 'info', 'device_unknown',
         format('no disk is known below %s (%s): nothing shows whether syncs reach one',
                coalesce(p.mount_point, 'it'), coalesce(p.filesystem, 'unknown file system')),
         'On Linux, disks are found in /sys and /proc/self/mountinfo. A container must see both.',
         NULL,
         jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
         )::sync_probe_internal.finding;
+        END IF;
     END IF;
 
     -- About the reserve of a probe, in which WAL may grow to max_wal_size.  A probe also keeps
     -- four segments free, and counts blocks (src/storage/free_space.c).
-    reserve := greatest(p.size_bytes / 100 * reserve_percent,
-                        CASE WHEN p.holds_wal THEN max_wal_size - wal_size ELSE 0 END);
-    IF p.available_bytes < reserve THEN told := told || (p.name, 'warning', 'low_space',
+    IF p.available_bytes < greatest(p.size_bytes / 100 * reserve_percent,
+                                    CASE WHEN p.holds_wal THEN max_wal_size ELSE 0 END) THEN
+        reserve := greatest(p.size_bytes / 100 * reserve_percent, CASE WHEN p.holds_wal THEN
+            max_wal_size - coalesce(wal_size, (SELECT sum(w.size) FROM pg_ls_waldir() AS w), 0)
+            ELSE 0 END);
+        IF p.available_bytes < reserve THEN told := told || (p.name, 'warning', 'low_space',
         format('%s has %s available, less than the reserve of %s',
                coalesce(p.mount_point, p.directory), pg_size_pretty(p.available_bytes),
                pg_size_pretty(reserve)),
@@ -217,46 +220,10 @@ FOREACH p IN ARRAY facts LOOP
              ELSE 'Free space, or move tables: no probe runs with less than the reserve.' END, NULL,
         jsonb_build_object('available_bytes', p.available_bytes, 'reserve_bytes', reserve,
                            'size_bytes', p.size_bytes))::sync_probe_internal.finding;
+        END IF;
     END IF;
 END LOOP;
 RETURN told;
-END
-$$;
-
---
--- Blocks fetched of the relations of this database that are in another tablespace: plus there, and
--- minus in that of the database.  A row for each; most databases have no such relation, and to plan
--- the views of statistics takes milliseconds.  The views know which function has those of an index:
--- since PostgreSQL 20 (72a6dad1c9) another one than those of a table.
---
-CREATE FUNCTION sync_probe_internal.blocks_elsewhere()
-RETURNS TABLE (tablespace oid, blocks bigint)
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
-ROWS 10
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-    relation oid;
-BEGIN
-FOR relation, tablespace IN
-    SELECT c.oid, c.reltablespace
-    FROM pg_class AS c
-    WHERE c.reltablespace <> '0' AND NOT c.relisshared
-LOOP
-    blocks := (SELECT t.heap_blks_read + t.heap_blks_hit
-               FROM pg_statio_all_tables AS t WHERE t.relid = relation
-               UNION ALL
-               SELECT i.idx_blks_read + i.idx_blks_hit
-               FROM pg_statio_all_indexes AS i WHERE i.indexrelid = relation
-               UNION ALL
-               SELECT q.blks_read + q.blks_hit
-               FROM pg_statio_all_sequences AS q WHERE q.relid = relation);
-    RETURN NEXT;
-    tablespace := (SELECT d.dattablespace FROM pg_database AS d
-                   WHERE d.datname = current_database());
-    blocks := -blocks;
-    RETURN NEXT;
-END LOOP;
 END
 $$;
 
@@ -267,17 +234,9 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.busiest_tablespace()
 RETURNS name
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+LANGUAGE c STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-RETURN (
-    SELECT (SELECT t.spcname FROM pg_tablespace AS t WHERE t.oid = s.oid)
-    FROM (SELECT d.dattablespace, pg_stat_get_db_blocks_fetched(d.oid) FROM pg_database AS d
-          UNION ALL
-          SELECT e.* FROM sync_probe_internal.blocks_elsewhere() AS e) AS s (oid, blocks)
-    GROUP BY s.oid
-    ORDER BY sum(s.blocks)::bigint DESC NULLS LAST, s.oid
-    LIMIT 1);
-END
-$$;
+AS 'MODULE_PATHNAME', 'sync_probe_busiest_tablespace';
+
+REVOKE ALL ON FUNCTION sync_probe_internal.busiest_tablespace FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.busiest_tablespace TO pg_monitor;

@@ -32,7 +32,7 @@ SET plan_cache_mode = force_generic_plan
 SET jit = off
 AS $$
 DECLARE
-    known record; v record; delay text[]; followed boolean; live boolean;
+    known record; v record; followed boolean; live boolean;
 BEGIN
 FOR known IN
     WITH RECURSIVE last AS (
@@ -58,8 +58,8 @@ FOR known IN
                   AND NOT bool_or((r.run).run_id IS NOT NULL) OVER
                           (PARTITION BY coalesce(l.shares_filesystem_with, l.name)) AS is_advised
         -- of 1,000 locations most are on the same file system, and have no run
-        FROM sync_probe_internal.examine_locations(NULL, array_remove(
-                 ARRAY(SELECT w.location FROM last AS w) || also, NULL)) AS l
+        FROM sync_probe_internal.examine_locations(NULL, array_append(
+                 ARRAY(SELECT w.location FROM last AS w), coalesce(also, 'pg_wal'))) AS l
         LEFT JOIN (SELECT w.location, array_agg(w.suite) AS suites,
                           max(w.run_id) FILTER (WHERE w.suite = 'wal') AS run_id
                    FROM last AS w
@@ -75,13 +75,12 @@ FOR known IN
     )
     SELECT w.* FROM newest AS w
     WHERE w.is_advised OR also IS NOT NULL
-    -- columns of an advice are null before the first one
-    ORDER BY w.is_advised, w.location <> 'pg_wal', w.location
+    -- first those without advice, since its columns are null before the first one, then pg_wal
+    ORDER BY CASE WHEN w.is_advised THEN coalesce(nullif(w.location, 'pg_wal'), '') END NULLS FIRST
 LOOP
     location := known.location; place := known.place; run := known.run;
     suites := known.suites; is_advised := known.is_advised;
     passed_over := nullif(known.newest_run_id, run.run_id);
-    passed_over_at := NULL; passed_over_why := NULL;
     IF passed_over IS NOT NULL THEN
         SELECT n.finished_at,
                concat_ws(', ',
@@ -114,8 +113,9 @@ LOOP
                  THEN sync_probe_internal.power_tested(location, place.directory, place.device)
                  END) AS r;
         IF run_id IS NULL AND verdict <> 'unsafe' THEN
-            reason := coalesce(format('run %s does not count: ', passed_over) || passed_over_why,
-                               'never probed') || coalesce('; ' || reason, '');
+            reason := CASE WHEN passed_over IS NULL THEN 'never probed'
+                           ELSE format('run %s does not count: %s', passed_over, passed_over_why)
+                           END || coalesce('; ' || reason, '');
         END IF;
         -- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method
         -- acts on pg_wal alone, and a server whose pg_wal is read-only does not run.
@@ -133,52 +133,13 @@ LOOP
             THEN nullif(array_remove(ARRAY[sync_probe_internal.longer_command(run)], NULL),
                         '{}') END;
         IF place.holds_wal AND suites && '{trial,commit}' THEN
-            -- What they say of wal_sync_method: the first one that counts, and the newest one.
-            WITH live AS MATERIALIZED (
-                SELECT l.*, (l.run).run_id AS run_id
-                FROM sync_probe_internal.live_runs(place, 'wal_sync_method') AS l
-            )
-            SELECT CASE WHEN d.followed THEN 'keep' ELSE d.verdict END AS verdict,
-                   d.recommended_value AS recommended_method,
-                   CASE WHEN NOT d.followed THEN (d.run).max_regret END AS max_regret,
-                   (d.run).suite AS basis, d.run_id,
-                   ARRAY(SELECT m.method
-                         FROM sync_probe.measurements AS m
-                         WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method'
-                           AND m.status = 'ok') AS compared,
-                   CASE WHEN d.followed THEN format('chosen instead of %s: ', d.current_value)
-                        ELSE '' END || (d.run).reason AS reason,
-                   CASE WHEN d.verdict = 'switch' AND NOT d.followed
-                        THEN sync_probe_internal.change_commands(
-                                 current_setting('wal_sync_method'), d.recommended_value)
-                        END AS commands,
-                   n.run_id AS newest_run_id, n.verdict AS newest_verdict,
-                   (n.run).reason AS newest_reason,
-                   CASE WHEN n.verdict = 'undecided'
-                        THEN sync_probe_internal.longer_command(n.run) END AS newest_command
-            INTO v
-            FROM (SELECT l.* FROM live AS l ORDER BY l.run_id DESC LIMIT 1) AS n
-            LEFT JOIN (SELECT l.* FROM live AS l WHERE l.counts ORDER BY l.rank LIMIT 1) AS d
-                ON true;
-            -- nothing once commit_delay has another value than the current one or the advised one
-            delay := (
-                SELECT CASE WHEN d.advised <> d.now
-                            THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', d.advised),
-                                       'SELECT pg_catalog.pg_reload_conf()'] END
-                FROM sync_probe_internal.live_runs(place, 'commit_delay') AS l
-                -- a value of the history may be anything
-                CROSS JOIN LATERAL (
-                    SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::integer,
-                           substring(l.current_value FROM '^[0-9]{1,6}$')::integer,
-                           current_setting('commit_delay')::integer) AS d (advised, before, now)
-                WHERE l.counts AND d.now IN (d.advised, d.before)
-                ORDER BY l.rank LIMIT 1);
+            SELECT l.* INTO v FROM sync_probe_internal.live_advice(place) AS l;
             live := coalesce(v.run_id IS NOT NULL AND verdict <> 'unsafe'
                              AND (verdict IN ('not probed', 'undecided', 'outdated')
                                   OR recommended_method = ANY (v.compared)), false);
             -- a command that measures again comes last; where all is well there is none
             commands := nullif(
-                coalesce(delay, '{}')
+                coalesce(v.delay_commands, '{}')
                 || coalesce(CASE WHEN live THEN v.commands ELSE commands END, '{}')
                 || CASE WHEN v.newest_command IS NOT NULL AND NOT live
                              AND verdict NOT IN ('keep', 'unsafe')

@@ -35,7 +35,11 @@ set_location(sp_location *location, const char *name, Oid tablespace)
 	else if (tablespace == DEFAULTTABLESPACE_OID)
 		strlcpy(location->directory, "base", sizeof(location->directory));
 	else
-		snprintf(location->directory, sizeof(location->directory), "pg_tblspc/%u", tablespace);
+	{
+		char	   *number = stpcpy(location->directory, "pg_tblspc/");
+
+		number[pg_ultoa_n(tablespace, number)] = '\0';
+	}
 }
 
 /*

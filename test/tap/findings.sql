@@ -59,6 +59,8 @@ INSERT INTO storage_scenario VALUES
     'pg_wal warning low_space', ''),
 ('less than max_wal_size, with the WAL that is there',
     'available_bytes=59000000000; server: max_wal_size=60000000000, wal_size=1000000000', '', ''),
+('less than max_wal_size, by less than a segment: pg_wal has one',
+    'available_bytes=59990000000; server: max_wal_size=60000000000, wal_size=null', '', ''),
 ('less than max_wal_size, but for a tablespace',
     'name=fast, holds_wal=false, available_bytes=59000000000; server: max_wal_size=60000000000',
     '', ''),
