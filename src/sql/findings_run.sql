@@ -89,8 +89,9 @@ AS $$
 DECLARE
     o record; m sync_probe.measurements; paced sync_probe.measurements;
     saturated sync_probe.measurements; slow sync_probe.measurements;
-    storage jsonb := coalesce(run.storage, '{}'); disks jsonb := coalesce(storage -> 'disks', '[]');
-    zfs jsonb;
+    -- with || it is decompressed once, not by each rule
+    storage jsonb := coalesce(run.storage || '{}', '{}');
+    disks jsonb := coalesce(storage -> 'disks', '[]'); zfs jsonb;
     device text := coalesce(run.device, 'the device');
     method text := current_setting('wal_sync_method');
     disk text; uncounted text; durable text; why text;
