@@ -163,3 +163,8 @@ ALTER TABLE sync_probe.workload_results DROP site;
 SELECT count(run_id) > 0 AS recorded FROM sync_probe.probe(duration => '20 ms');
 DELETE FROM sync_probe.runs;
 DELETE FROM sync_probe.workload_results;
+
+\echo -- findings read a history with a run that has no location
+INSERT INTO sync_probe.runs (suite) VALUES ('wal');
+SELECT count(*) >= 0 AS read FROM sync_probe.findings;
+DELETE FROM sync_probe.runs;

@@ -59,7 +59,8 @@ FOR known IN
                           (PARTITION BY coalesce(l.shares_filesystem_with, l.name)) AS is_advised
         -- of 1,000 locations most are on the same file system, and have no run
         FROM sync_probe_internal.examine_locations(NULL, array_append(
-                 ARRAY(SELECT w.location FROM last AS w), coalesce(also, 'pg_wal'))) AS l
+                 ARRAY(SELECT w.location FROM last AS w WHERE w.location IS NOT NULL),
+                 coalesce(also, 'pg_wal'))) AS l
         LEFT JOIN (SELECT w.location, array_agg(w.suite) AS suites,
                           max(w.run_id) FILTER (WHERE w.suite = 'wal') AS run_id
                    FROM last AS w
