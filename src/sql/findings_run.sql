@@ -98,7 +98,7 @@ DECLARE
     bytes float8; written float8; utilization float8; lacking numeric;
     background float8; ratio float8; noise float8; margin float8;
     on_virtual_disk boolean; below_lacking boolean; refused text[];
-    told sync_probe_internal.finding[];
+    told sync_probe_internal.finding[] := '{}';
 BEGIN
     -- The method in use, which may be another one since the run, if the run measured it.
     FOREACH m IN ARRAY measured LOOP
@@ -186,9 +186,11 @@ BEGIN
         END IF;
     END IF;
 
-    IF bytes IS NULL THEN
-        uncounted := (SELECT min(d ->> 'name') FROM jsonb_array_elements(disks) AS d
-                      WHERE d ? 'counts_flushes_only' AND NOT storage ? 'no_counters');
+    IF bytes IS NULL THEN	-- as without counters
+        IF NOT storage ? 'no_counters' THEN
+            uncounted := (SELECT min(d ->> 'name') FROM jsonb_array_elements(disks) AS d
+                          WHERE d ? 'counts_flushes_only');
+        END IF;
         IF storage ? 'no_counters' AND NOT storage ? 'syncs_nothing' OR storage ? 'readings_lost'
            OR uncounted IS NOT NULL THEN told := told || (run.location, 'info', 'counters_unknown',
         CASE WHEN uncounted IS NOT NULL
@@ -242,6 +244,7 @@ BEGIN
         )::sync_probe_internal.finding;
     END IF;
 
+    -- Where syncs do nothing, their times tell nothing, but what does nothing may be memory.
     IF NOT storage ? 'syncs_nothing' THEN
         slow := CASE WHEN paced.p99_us > '10' * paced.p50_us AND paced.p50_us > '0' THEN paced
                      WHEN saturated.p99_us > '10' * saturated.p50_us AND saturated.p50_us > '0'
@@ -289,6 +292,7 @@ BEGIN
         END IF;
     END IF;
 
+    -- Of the file of a loop device: the options of its mount, and what its disk counts.
     IF storage ? 'backing_file' THEN
         told := told || ARRAY(SELECT (
         run.location, 'warning', 'barrier_off',

@@ -21,8 +21,8 @@ CREATE TYPE sync_probe_internal.finding AS (
 --
 -- facts: the locations that there may be something to say of.  runs: those that advice rests on.
 -- The other arguments are settings of the server, sizes in bytes; wal_size is what pg_wal holds
--- (null: the server is asked, if it matters), busiest is busiest_tablespace().  wal_recycle and
--- wal_init_zero are false, too, where a run has settled them.
+-- (null: the server is asked where it matters; tests give it), busiest is busiest_tablespace().
+-- wal_recycle and wal_init_zero are false, too, where a run has settled them.
 --
 CREATE FUNCTION sync_probe_internal.storage_findings(
     facts sync_probe_internal.storage[],
@@ -149,6 +149,18 @@ FOREACH p IN ARRAY facts LOOP
         )::sync_probe_internal.finding;
     END IF;
 
+    IF is_memory THEN told := told || (p.name, 'error', 'memory_filesystem',
+        format('%s is %s: its files are lost when the machine restarts',
+               p.mount_point, p.filesystem),
+        CASE WHEN p.holds_wal THEN 'Stop the server and move pg_wal to a disk.'
+             WHEN p.name = 'pg_default'
+             THEN 'Stop the server and move the data directory to a disk.'
+             ELSE 'Move its tables to another tablespace, then drop it. Without the tablespace'
+                  ' the cluster does not recover from a crash.' END, NULL,
+        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
+        )::sync_probe_internal.finding;
+    END IF;
+
     IF 'ro' = ANY (options) AND NOT p.missing
     THEN told := told || (p.name, 'error', 'read_only_filesystem',
         format('%s is mounted read-only: nothing can be written to %s', p.mount_point, p.name),
@@ -166,23 +178,12 @@ FOREACH p IN ARRAY facts LOOP
                            'device', p.device))::sync_probe_internal.finding;
     END IF;
 
-    -- Memory, network file systems and ZFS have no device of their own to name.
+    -- Memory, network file systems and ZFS have no device of their own: sp_find_by_mount().
     IF p.device IS NULL THEN
         is_network := p.filesystem IN (
             'nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', '9p', 'ceph', 'afs', 'lustre', 'glusterfs',
             'beegfs', 'fuse.sshfs', 'fuse.glusterfs', 'fuse.ceph-fuse', 'fuse.s3fs', 'fuse.rclone',
             'fuse.davfs', 'fuse.davfs2');
-        IF is_memory THEN told := told || (p.name, 'error', 'memory_filesystem',
-        format('%s is %s: its files are lost when the machine restarts',
-               p.mount_point, p.filesystem),
-        CASE WHEN p.holds_wal THEN 'Stop the server and move pg_wal to a disk.'
-             WHEN p.name = 'pg_default'
-             THEN 'Stop the server and move the data directory to a disk.'
-             ELSE 'Move its tables to another tablespace, then drop it. Without the tablespace'
-                  ' the cluster does not recover from a crash.' END, NULL,
-        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
-        )::sync_probe_internal.finding;
-        END IF;
         IF is_network THEN told := told || (p.name, 'warning', 'network_filesystem',
         format('%s is %s: another machine decides whether a sync reaches a disk',
                p.mount_point, p.filesystem),

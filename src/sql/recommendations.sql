@@ -99,6 +99,8 @@ LOOP
         INTO passed_over_at, passed_over_why
         FROM sync_probe.runs AS n, sync_probe_internal.this_server() AS s
         WHERE n.run_id = passed_over;
+    ELSE
+        passed_over_at := NULL; passed_over_why := NULL;
     END IF;
     IF is_advised THEN
         followed := coalesce(run.verdict IN ('switch', 'unsafe')

@@ -43,9 +43,9 @@ blocks_of(PGFunction counted, Oid object)
 }
 
 /*
- * sync_probe_internal.busiest_tablespace(): of several the oldest one.
+ * sync_probe_internal.busiest_tablespace(): of several the one with the lowest OID.
  *
- * In C, since to plan it takes longer than all else that findings do of a location.
+ * In C, since to plan such a query took a twentieth of the first findings of a session.
  */
 PG_FUNCTION_INFO_V1(sync_probe_busiest_tablespace);
 Datum

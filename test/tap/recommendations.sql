@@ -428,6 +428,10 @@ SELECT pg_temp.record_run('{"location": "beside it", "directory": "/fast/2"}', f
     AS run_id \gset
 SELECT is((SELECT reason FROM sync_probe.recommendation_details WHERE location = 'fast one'),
           'never probed', 'a run that does not count is none');
+SELECT is((SELECT string_agg(format('%s: %s', location, passed_over_why), ' ')
+           FROM sync_probe_internal.advice('pg_default')
+           WHERE num_nonnulls(passed_over, passed_over_at, passed_over_why) <> 0),
+          'beside it: its device was nvme0n1', 'no other location has that run');
 UPDATE examined SET device = 'nvme0n1' WHERE name = 'beside it';
 SELECT set_eq(
     $$SELECT location::text, coalesce(verdict = 'not probed', false)
