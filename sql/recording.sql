@@ -166,5 +166,5 @@ DELETE FROM sync_probe.workload_results;
 
 \echo -- findings read a history with a run that has no location
 INSERT INTO sync_probe.runs (suite) VALUES ('wal');
-SELECT count(*) >= 0 AS read FROM sync_probe.findings;
+DO 'BEGIN PERFORM FROM sync_probe.findings; END';
 DELETE FROM sync_probe.runs;

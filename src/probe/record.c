@@ -304,7 +304,7 @@ run_row(const sp_run *run, TupleDesc row_type)
 	return sp_row_form(row);
 }
 
-/* The row, with what earlier runs of the same kind measured, if there are any. */
+/* Add to runs.storage what earlier runs of the same kind measured, for the finding drift. */
 static void
 add_earlier_runs(sp_run *run, TupleDesc row_type)
 {
@@ -337,7 +337,8 @@ sp_record(sp_run *run, bool wanted)
 	run->row = run_row(run, run_type);
 	if (run->run_id == 0)
 		return;
-	add_earlier_runs(run, run_type);
+	if (run->storage_jsonb)
+		add_earlier_runs(run, run_type);
 	sp_history_insert(run_type, &run->row, 1);
 	sp_history_insert(run->measurement_type, run->measurements, run->nmeasurements);
 	sp_history_insert(sp_history_row_type("samples"), run->samples, run->nsamples);

@@ -68,9 +68,8 @@ $$;
 --
 -- What has changed at a location since a run: "write cache was write back, is write
 -- through".  Of mount options only those that differ.  Directory and device are left out: a
--- run at another directory or device is not a run of this location.  No change are the
--- wal_sync_method of now if the advice of the run was followed, and the methods of a trial while
--- it runs.
+-- run at another directory or device is not a run of this location.  wal_sync_method counts as
+-- unchanged if the advice of the run was followed, and while a trial runs.
 --
 CREATE FUNCTION sync_probe_internal.changes_since(
     run sync_probe.runs,

@@ -1,6 +1,6 @@
 --
--- Findings where each mount without barriers names what follows from it, which is left out.
--- causes: the first locations of such file systems.
+-- The findings without those that only follow from a mount without barriers: barrier_off names
+-- their codes instead.  causes: the first locations of such file systems.
 --
 CREATE FUNCTION sync_probe_internal.name_effects(
     told sync_probe_internal.finding[],
@@ -47,11 +47,13 @@ $$;
 
 --
 -- The rows of the view, a paragraph for each code.  Those of storage and settings are in
--- findings_storage.sql, those of a run of the wal suite in findings_run.sql.  A new code also has
--- its place in doc/durability-and-findings.md and in the list of test/tap/findings.sql.
+-- findings_storage.sql, those of a run of the wal suite or of suite stream in findings_run.sql.  A
+-- new code also has its place in doc/durability-and-findings.md and in the list of
+-- test/tap/findings.sql.
 --
--- To examine storage is much of the work: it is done once, by advice().  Planning SQL is the rest:
--- PL/pgSQL plans once in a session, and what a rule says only when the rule first holds.
+-- Most of the first call in a session is parsing and planning.  PL/pgSQL does it once, of a
+-- statement when it is first reached.  So what few servers need has a branch or a function of its
+-- own, and storage is examined once, by advice().  plan_cache_mode: else five calls plan anew.
 --
 -- One cause is one finding: what is true of a file system is told at the first location on it, and
 -- what follows from a mount without barriers is named in the evidence of barrier_off.
@@ -244,7 +246,7 @@ WHERE t.code <> 'durable_unknown'
                             AND o.code IN ('barrier_off', 'device_unknown', 'memory_filesystem',
                                            'network_filesystem', 'read_only_filesystem',
                                            'tablespace_missing', 'write_cache_volatile')))
--- pg_wal first, info last.  To look up another type to sort by takes 1 % of a first call.
+-- pg_wal first, info last.  Sorted by name and text alone: a third type takes 1 % of a first call.
 ORDER BY nullif(t.location, 'pg_wal') NULLS FIRST, nullif(t.severity, 'info') NULLS LAST, t.code,
          t.message;
 END

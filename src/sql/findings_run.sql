@@ -42,9 +42,9 @@ $$;
 
 --
 -- What earlier runs of the same kind measured, for the finding drift: up to 20 that are long enough
--- for advice, of the same location, file system, device and method, with as many pages a flush and
--- about the same pace.  They are sought among the last hundred of the location.  Null if there are
--- none.  A run stores it.
+-- for advice, of the same server, location, file system, device and method, with as many pages a
+-- flush and about the same pace.  They are sought among the last hundred of the suite at the
+-- location.  Null if there are none.  A run stores it.
 --
 CREATE FUNCTION sync_probe_internal.earlier_runs(run sync_probe.runs)
 RETURNS jsonb
@@ -62,7 +62,9 @@ FROM (SELECT r.run_id
               AND r.run_id + 0 < run.run_id AND r.imported_at IS NULL
             ORDER BY r.run_id + 0 DESC
             LIMIT 100) AS r
-      WHERE r.usable_for_advice AND r.filesystem IS NOT DISTINCT FROM run.filesystem
+      WHERE r.usable_for_advice AND r.system_identifier = run.system_identifier
+        AND r.host IS NOT DISTINCT FROM run.host
+        AND r.filesystem IS NOT DISTINCT FROM run.filesystem
         AND r.device IS NOT DISTINCT FROM run.device
         AND (r.flush_size - 1) / 8192 = (run.flush_size - 1) / 8192
         AND r.flush_interval BETWEEN run.flush_interval / 2 AND run.flush_interval * 2
@@ -76,8 +78,9 @@ $$;
 -- What a run of the wal suite shows: whether syncs reach the device, and what hides that;
 -- properties of ZFS, see zfsprops(7); what makes syncs slow, or slower than they were.
 --
--- A number in quotes has the type of the other side.  An operator of two types, as of a figure and
--- an integer, is searched for among all of its name, which takes longer than the rest of a rule.
+-- In conditions that every call reaches, a number in quotes takes the type of the other side: an
+-- operator of two types, as of a figure and an integer, is searched for among all of its name, once
+-- in a session.  What is reached only when a rule holds needs no quotes.
 --
 CREATE FUNCTION sync_probe_internal.run_findings(
     run sync_probe.runs,
@@ -186,7 +189,7 @@ BEGIN
         END IF;
     END IF;
 
-    IF bytes IS NULL THEN	-- as without counters
+    IF bytes IS NULL THEN	-- not read, or only flushes are counted
         IF NOT storage ? 'no_counters' THEN
             uncounted := (SELECT min(d ->> 'name') FROM jsonb_array_elements(disks) AS d
                           WHERE d ? 'counts_flushes_only');
@@ -244,7 +247,7 @@ BEGIN
         )::sync_probe_internal.finding;
     END IF;
 
-    -- Where syncs do nothing, their times tell nothing, but what does nothing may be memory.
+    -- Where syncs do nothing, a slow one means nothing; the reason may be memory.
     IF NOT storage ? 'syncs_nothing' THEN
         slow := CASE WHEN paced.p99_us > '10' * paced.p50_us AND paced.p50_us > '0' THEN paced
                      WHEN saturated.p99_us > '10' * saturated.p50_us AND saturated.p50_us > '0'

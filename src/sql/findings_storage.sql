@@ -1,8 +1,7 @@
 --
 -- A row of sync_probe.findings.  The functions of the files findings_*.sql return such
--- rows, one paragraph for each code.  Each paragraph gives the columns in the order of the
--- type, one to a line: location with severity and code, message, hint, commands, evidence;
--- then where the finding holds.
+-- rows, one paragraph for each code: where it holds, then the columns in the order of the type:
+-- location, severity and code; message; hint and commands; evidence.
 --
 CREATE TYPE sync_probe_internal.finding AS (
     location name,
@@ -178,7 +177,7 @@ FOREACH p IN ARRAY facts LOOP
                            'device', p.device))::sync_probe_internal.finding;
     END IF;
 
-    -- Memory, network file systems and ZFS have no device of their own: sp_find_by_mount().
+    -- Memory, network file systems and ZFS have no device of their own, see sp_find_by_mount().
     IF p.device IS NULL THEN
         is_network := p.filesystem IN (
             'nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', '9p', 'ceph', 'afs', 'lustre', 'glusterfs',

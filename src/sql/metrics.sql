@@ -5,8 +5,7 @@
 -- of a series whose value is 1.  What is unknown is no row, and no value is NaN or infinite.  As
 -- numeric a value has 15 digits, without those that a division adds.
 --
--- A function, so that it can set jit, as findings() does, which it calls once: that is half of the
--- work.
+-- A function, so that it can set jit, as findings() does, which it calls once.
 --
 CREATE FUNCTION sync_probe_internal.metrics()
 RETURNS TABLE (name text, labels jsonb, value double precision)

@@ -4,11 +4,11 @@
 -- the WAL, or if no location on its file system has a run.  With an argument there are also rows
 -- without advice: of that location, and of those that findings() may say something of.
 --
--- run is what the advice rests on: the newest run that is usable for advice and was made by this
--- server, at the directory and on the device that the location has now; measured: its rows, null
--- without advice.  passed_over: a newer run of the wal suite that was measured here, and why no
--- advice rests on it.  Who imports a run does not expect advice from it.  suites: of which there
--- are runs.
+-- run: the newest run of the wal suite that is usable for advice and was made by this server, at
+-- the directory and on the device that the location has now; measured: its rows, null without
+-- advice.  run_id and basis are of the run that decides, which may be a trial.  passed_over: a
+-- newer run of the wal suite that was not imported, and why it does not count.  suites: those with
+-- runs that were not imported.
 --
 -- A trial or a run of the commit suite decides, unless what a probe recommends was not
 -- among the methods that it compared.

@@ -33,7 +33,7 @@ CREATE TABLE sync_probe.runs (
     server_version_num integer,
     system_identifier bigint,
     host text,
-    -- what views and the report take apart; what is unknown is left out
+    -- what findings, views and the report take apart; what is unknown is left out
     storage jsonb CHECK (storage @@ $$
         $.type() != "object" || $.** == null || $.disks.type() != "array"
         || $.disks[*].virtual.type() != "boolean"
@@ -95,9 +95,9 @@ COMMENT ON COLUMN sync_probe.runs.server_version_num IS 'Version of the server';
 COMMENT ON COLUMN sync_probe.runs.system_identifier IS 'As in pg_control_system()';
 COMMENT ON COLUMN sync_probe.runs.host IS 'Machine name';
 COMMENT ON COLUMN sync_probe.runs.storage IS
-  'Mount options, disks, caches, background I/O, ZFS, earlier runs; by ordinal, '
-  'device_bytes_per_op (written by disks, background I/O included) and device_utilization (busy '
-  'share, upper bound); without what is unknown';
+  'Mount options, disks, caches, background I/O, ZFS, earlier runs; by ordinal of measurements, '
+  'device_bytes_per_op (background I/O included) and device_utilization (an upper bound); without '
+  'what is unknown';
 COMMENT ON COLUMN sync_probe.runs.imported_at IS 'Null if this server measured the run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
   'True if not imported and with the cluster''s own flush size and interval; in suites wal and '

@@ -1,7 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * busiest.c
- *		The tablespace with the most blocks fetched.
+ *		The tablespace with the most blocks fetched, for the finding wal_shares_device.
+ *
+ * The statistics of a database count for its default tablespace; relations elsewhere are known of
+ * this database alone.
  *
  *-------------------------------------------------------------------------
  */

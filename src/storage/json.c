@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * json.c
- *		What is below a location, as the jsonb value of runs.storage.
+ *		What is below a location, and what its device did in a run: the jsonb value of
+ *		runs.storage.
  *
  *-------------------------------------------------------------------------
  */

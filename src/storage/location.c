@@ -36,6 +36,7 @@ set_location(sp_location *location, const char *name, Oid tablespace)
 		strlcpy(location->directory, "base", sizeof(location->directory));
 	else
 	{
+		/* not by snprintf(), see device_of() */
 		char	   *number = stpcpy(location->directory, "pg_tblspc/");
 
 		number[pg_ultoa_n(tablespace, number)] = '\0';

@@ -84,17 +84,33 @@ SKIP:
 
 # --- 200 tablespaces
 
-sql($node, join "\n", 'SET allow_in_place_tablespaces = on;',
-	map { sprintf "CREATE TABLESPACE in_place_%03d LOCATION '';", $_ } 1 .. 200);
+sub create_tablespaces
+{
+	sql($node, join "\n", 'SET allow_in_place_tablespaces = on;',
+		map { sprintf "CREATE TABLESPACE in_place_%03d LOCATION '';", $_ } @_);
+}
+
+# Those that are examined if this one is named.
+sub examined
+{
+	return sql($node, "SELECT string_agg(name, ' ')"
+		  . " FROM sync_probe_internal.examine_locations(NULL, '{$_[0]}')");
+}
+
+create_tablespaces(1 .. 98);
+my $left = sql($node, "SELECT oid FROM pg_tablespace WHERE spcname = 'in_place_050'");
+($left) = glob $node->data_dir . "/pg_tblspc/$left/PG_*";
+append_to_file("$left/pgsql_tmp_sync_probe.power_test", 'numbers');
+is(examined('in_place_098'), 'pg_wal pg_default in_place_050 in_place_098',
+	'100 locations: files of power tests are looked for in all');
+create_tablespaces(99 .. 200);
 is(sql($node, <<'SQL'), '202|202|t|201', '200 tablespaces: locations has them all');
 SELECT count(*), count(DISTINCT name), bool_and(directory IS NOT NULL AND available_bytes > 0),
        count(*) FILTER (WHERE shares_filesystem_with = 'pg_wal')
 FROM sync_probe.locations
 SQL
-is(sql($node, <<'SQL'), 'pg_wal pg_default in_place_100', '200 tablespaces: advice asks of few');
-SELECT string_agg(name, ' ') FROM sync_probe_internal.examine_locations(NULL, '{in_place_100}')
-SQL
-is(sql($node, 'SELECT sync_probe.cleanup()'), 0, '200 tablespaces: cleanup() goes through them');
+is(examined('in_place_100'), 'pg_wal pg_default in_place_100', '200 tablespaces: advice asks of few');
+is(sql($node, 'SELECT sync_probe.cleanup()'), 1, '200 tablespaces: cleanup() goes through them');
 is(sql($node, <<'SQL'), 'pg_wal', '200 tablespaces: probe_all() probes one file system once');
 SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '100 ms')
 SQL

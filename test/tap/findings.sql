@@ -497,6 +497,8 @@ INSERT INTO drift_scenario VALUES
 ('another pace', 'run: flush_interval=2.4 ms; paced: p50_us=73'
     ' | run: flush_interval=10.1 ms; paced: p50_us=73 | ', ''),
 ('another device', 'run: device=sdb; paced: p50_us=73 | ', ''),
+('another cluster', 'run: system_identifier=1; paced: p50_us=73 | ', ''),
+('another host', 'run: host=elsewhere; paced: p50_us=73 | ', ''),
 ('a device that is not known', 'run: device=null; paced: p50_us=73 | ', ''),
 ('another file system', 'run: filesystem=xfs; paced: p50_us=73 | ', ''),
 ('neither is known, as before',

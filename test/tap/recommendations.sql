@@ -443,7 +443,5 @@ SELECT is(reason, 'run ' || :run_id || ' does not count: it has fewer than 16 sa
           ' flush_size or flush_interval',
           'a run at pg_wal that does not count, and why')
 FROM at_wal;
-SELECT is(reason, 'never probed', 'and not why of another location')
-FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 
 \ir include/end.sql
