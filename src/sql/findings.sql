@@ -195,7 +195,7 @@ FOREACH f IN ARRAY sync_probe_internal.storage_findings(
     places, runs, current_setting('fsync')::boolean,
     current_setting('wal_recycle')::boolean AND ('wal_recycle' = ANY (settled)) IS NOT TRUE,
     current_setting('wal_init_zero')::boolean AND ('wal_init_zero' = ANY (settled)) IS NOT TRUE,
-    pg_size_bytes(current_setting('max_wal_size')), NULL,
+    pg_size_bytes(current_setting('max_wal_size')),
     current_setting('pg_sync_probe.reserve_percent')::integer, busiest)
 LOOP
     told := told || f;
@@ -222,9 +222,9 @@ THEN told := told || ARRAY(SELECT ('pg_wal', 'warning', 'fsync_was_off',
 END IF;
 
 -- CREATE EXTENSION refuses where there is such a publication; it may have come later.
-IF EXISTS (SELECT FROM pg_publication AS p WHERE p.puballtables) THEN
-    published := ARRAY(SELECT p.pubname FROM pg_publication AS p WHERE p.puballtables
-                       ORDER BY p.pubname);
+published := ARRAY(SELECT p.pubname FROM pg_publication AS p WHERE p.puballtables
+                   ORDER BY p.pubname);
+IF published[1] IS NOT NULL THEN
     told := told || ('pg_wal', 'warning', 'history_published',
     format('publication %s is FOR ALL TABLES, which includes the tables of this extension',
            (SELECT string_agg(quote_ident(p), ', ' ORDER BY p) FROM unnest(published) AS p)),

@@ -19,8 +19,7 @@ CREATE TYPE sync_probe_internal.finding AS (
 -- What is true of a file system is told at the first location on it.
 --
 -- facts: the locations that there may be something to say of.  runs: those that advice rests on.
--- The other arguments are settings of the server, sizes in bytes; wal_size is what pg_wal holds
--- (null: the server is asked where it matters; tests give it), busiest is busiest_tablespace().
+-- The other arguments are settings of the server, sizes in bytes; busiest is busiest_tablespace().
 -- wal_recycle and wal_init_zero are false, too, where a run has settled them.
 --
 CREATE FUNCTION sync_probe_internal.storage_findings(
@@ -30,7 +29,6 @@ CREATE FUNCTION sync_probe_internal.storage_findings(
     wal_recycle boolean,
     wal_init_zero boolean,
     max_wal_size bigint,
-    wal_size bigint,
     reserve_percent integer,
     busiest name)
 RETURNS sync_probe_internal.finding[]
@@ -208,7 +206,7 @@ FOREACH p IN ARRAY facts LOOP
     IF p.available_bytes < greatest(p.size_bytes / 100 * reserve_percent,
                                     CASE WHEN p.holds_wal THEN max_wal_size ELSE 0 END) THEN
         reserve := greatest(p.size_bytes / 100 * reserve_percent, CASE WHEN p.holds_wal THEN
-            max_wal_size - coalesce(wal_size, (SELECT sum(w.size) FROM pg_ls_waldir() AS w), 0)
+            max_wal_size - (SELECT coalesce(sum(w.size), 0) FROM pg_ls_waldir() AS w)
             ELSE 0 END);
         IF p.available_bytes < reserve THEN told := told || (p.name, 'warning', 'low_space',
         format('%s has %s available, less than the reserve of %s',

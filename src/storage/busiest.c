@@ -58,7 +58,7 @@ sync_probe_busiest_tablespace(PG_FUNCTION_ARGS)
 	.hcxt = CurrentMemoryContext};
 	HTAB	   *all = hash_create("blocks of tablespaces", 16, &layout,
 								  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	fetched		busiest = {InvalidOid, 0};
+	fetched		busiest = {InvalidOid, PG_INT64_MIN};
 	fetched    *here;
 	HASH_SEQ_STATUS status;
 	Relation	catalog;
@@ -99,7 +99,7 @@ sync_probe_busiest_tablespace(PG_FUNCTION_ARGS)
 	hash_seq_init(&status, all);
 	while ((here = hash_seq_search(&status)) != NULL)
 	{
-		if (!OidIsValid(busiest.tablespace) || here->blocks > busiest.blocks ||
+		if (here->blocks > busiest.blocks ||
 			(here->blocks == busiest.blocks && here->tablespace < busiest.tablespace))
 			busiest = *here;
 	}

@@ -43,8 +43,7 @@ device_of(const char *directory, const char *below)
 	return stat(path, &status) == 0 ? status.st_dev : 0;
 }
 
-/* Among more, files of power tests are not sought at those that may be left out: lstat() of 1,000
- * takes 1.5 ms. */
+/* Among more, one that may be left out is not searched for the file of a power test: 1.5 ms. */
 #define MANY_LOCATIONS	100
 
 /*

@@ -55,12 +55,11 @@ INSERT INTO storage_scenario VALUES
 ('less than the reserve', 'size_bytes=1000000000000, available_bytes=49999999999',
     'pg_wal warning low_space', 'lower max_wal_size'),
 ('just the reserve', 'size_bytes=1000000000000, available_bytes=50000000000', '', ''),
-('less than max_wal_size', 'available_bytes=59000000000; server: max_wal_size=60000000000',
+('less than max_wal_size, also with the WAL that is there',
+    'size_bytes=10000000000, available_bytes=1000000000; server: max_wal_size=1000000000000000',
     'pg_wal warning low_space', ''),
-('less than max_wal_size, with the WAL that is there',
-    'available_bytes=59000000000; server: max_wal_size=60000000000, wal_size=1000000000', '', ''),
 ('less than max_wal_size, by less than a segment: pg_wal has one',
-    'available_bytes=59990000000; server: max_wal_size=60000000000, wal_size=null', '', ''),
+    'available_bytes=59999999999; server: max_wal_size=60000000000', '', ''),
 ('less than max_wal_size, but for a tablespace',
     'name=fast, holds_wal=false, available_bytes=59000000000; server: max_wal_size=60000000000',
     '', ''),
@@ -146,14 +145,14 @@ FROM storage_scenario AS s,
      LATERAL (SELECT ARRAY(SELECT pg_temp.place(pg_temp.given(p) - 'server')
                            FROM regexp_split_to_table(s.places, ' [|] ') AS p),
                      '{"fsync": true, "wal_recycle": true, "wal_init_zero": true,
-                       "max_wal_size": 1073741824, "wal_size": 0, "reserve_percent": 5,
+                       "max_wal_size": 1073741824, "reserve_percent": 5,
                        "busiest": "pg_default"}' || coalesce(pg_temp.given(
                          split_part(s.places, ' | ', 1)) -> 'server', '{}')) AS e (facts, settings),
      LATERAL jsonb_to_record(e.settings) AS c (fsync boolean, wal_recycle boolean,
-         wal_init_zero boolean, max_wal_size bigint, wal_size bigint, reserve_percent integer,
+         wal_init_zero boolean, max_wal_size bigint, reserve_percent integer,
          busiest name),
      unnest(sync_probe_internal.storage_findings(e.facts, NULL, c.fsync, c.wal_recycle,
-         c.wal_init_zero, c.max_wal_size, c.wal_size, c.reserve_percent, c.busiest)) AS f;
+         c.wal_init_zero, c.max_wal_size, c.reserve_percent, c.busiest)) AS f;
 
 -- ---------------------------------------------------------------------- runs
 
@@ -655,7 +654,6 @@ SELECT is_empty($$SELECT FROM sync_probe.findings
 
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.record('as=no flush; run: location=pg_default') AS run_id \gset
-
 -- the view has both sorts, of real storage: a reserve that none can leave
 SET LOCAL pg_sync_probe.reserve_percent = 100;
 SELECT set_has('SELECT location, code FROM sync_probe.findings',
