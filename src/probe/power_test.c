@@ -31,6 +31,7 @@
 #define TELL_INTERVAL_NS	(250 * SP_NS_PER_MS)
 
 #define BLOCK_MAGIC			0x73795054
+#define BOOT_ID_SIZE		40
 
 typedef struct block
 {
@@ -42,7 +43,8 @@ typedef struct block
 	TimestampTz started_at;		/* of the test */
 	int32		blocks;			/* of the ring */
 	char		method[36];
-	uint64		filler[(SP_WAL_PAGE_SIZE - 80) / sizeof(uint64)];
+	char		boot_id[BOOT_ID_SIZE];	/* "" if the system has none */
+	uint64		filler[(SP_WAL_PAGE_SIZE - 120) / sizeof(uint64)];
 } block;
 
 StaticAssertDecl(sizeof(block) == SP_WAL_PAGE_SIZE, "a block is a page of WAL");
@@ -56,6 +58,20 @@ block_crc(const block *of)
 	COMP_CRC32C(crc, (const char *) of + sizeof(crc), sizeof(*of) - sizeof(crc));
 	FIN_CRC32C(crc);
 	return crc;
+}
+
+/* Which boot of the machine this is: within one, what is read may come from the page cache. */
+static void
+read_boot_id(char boot_id[BOOT_ID_SIZE])
+{
+	FILE	   *file = AllocateFile("/proc/sys/kernel/random/boot_id", "r");
+
+	memset(boot_id, 0, BOOT_ID_SIZE);
+	if (file == NULL)
+		return;
+	if (fgets(boot_id, BOOT_ID_SIZE, file) == NULL)
+		boot_id[0] = '\0';
+	FreeFile(file);
 }
 
 /* ------------------------------------------------------------------ the test */
@@ -105,6 +121,7 @@ write_numbers(sp_probe *probe)
 	of->blocks = (int32) (probe->files[0].size / sizeof(block));
 	memset(of->method, 0, sizeof(of->method));
 	strlcpy(of->method, probe->files[0].method->name, sizeof(of->method));
+	read_boot_id(of->boot_id);
 	state->next_notice_ns = 0;
 	for (of->number = 1; state->now_ns < probe->deadline_ns; of->number++)
 	{
@@ -254,6 +271,8 @@ sync_probe_power_test_result(PG_FUNCTION_ARGS)
 	sp_run		run = {0};
 	sp_power_judgement found;
 	sp_row	   *row = sp_row_of_result(fcinfo);
+	char		boot_id[BOOT_ID_SIZE];
+	bool		restarted;
 	int			blocks;
 
 	sp_refuse_nulls(fcinfo, 1 << 1);
@@ -265,11 +284,13 @@ sync_probe_power_test_result(PG_FUNCTION_ARGS)
 	begin(NameStr(*PG_GETARG_NAME(1)), 0, &run);
 	read_blocks(&run.location, any, numbers);
 	blocks = any->number > 0 ? any->blocks : SP_POWER_MAX_BLOCKS;
-	found = sp_power_judge(numbers, blocks, seen);
+	read_boot_id(boot_id);
+	restarted = any->boot_id[0] != '\0' && memcmp(any->boot_id, boot_id, BOOT_ID_SIZE) != 0;
+	found = sp_power_judge(numbers, blocks, seen, restarted);
 	run.probe = palloc0(sizeof(sp_probe));
 	run.probe->data = &found;
 	sp_storage_examine(&run.location, &run.storage);
-	if (found.lost > 0 || seen > 0)
+	if (found.lost > 0 || (seen > 0 && restarted))
 		record(&run, any, blocks);
 	sp_cluster_lock_release();
 

@@ -477,6 +477,8 @@ power() {
 		number=$(grep -o '[0-9]* is durable' /run/power | tail -n 1)
 		command_disks "cut power 0"
 		end_everything
+		cat /proc/sys/kernel/random/uuid >/run/boot_id		# the guest was not started again
+		mount --bind /run/boot_id /proc/sys/kernel/random/boot_id
 		if restart power; then
 			verdict=$(sql -F ' ' -c "SELECT durable, reason
 				FROM sync_probe.power_test_result(${number%% *})" 2>&1)

@@ -1,6 +1,7 @@
 # A power test: its file survives a killed process and an immediate stop, and nothing else; its
 # result is that of the blocks in the file, whatever happened to them.  A power cut is what a killed
-# backend is, as far as the file goes; the cut itself is for the laboratory.
+# backend is, as far as the file goes, and another boot id in its blocks; the cut itself is for the
+# laboratory.
 
 use List::Util qw(max);
 use POSIX qw(mkfifo);
@@ -42,6 +43,27 @@ sub cut ($session)
 	return shown($err);
 }
 
+# CRC-32C, before its last complement.
+sub crc ($bytes, $crc)
+{
+	for my $byte (unpack 'C*', $bytes)
+	{
+		$crc ^= $byte;
+		$crc = $crc & 1 ? $crc >> 1 ^ 0x82F63B78 : $crc >> 1 for 1 .. 8;
+	}
+	return $crc;
+}
+
+# What makes blocks those of another boot, by XOR: checksums of equal length differ by that of the
+# difference.
+my $difference = "\0" x 76 . "\1" . "\0" x (BLOCK - 81);
+my $other_boot = (pack('L', crc($difference, 0)) . $difference) x BLOCKS;
+
+sub restart_machine ($location)
+{
+	return write_file($file{$location}, slurp_file($file{$location}) ^ $other_boot);
+}
+
 sub result ($number, $location, $columns = 'durable, lost, damaged')
 {
 	return sql($node, "SELECT $columns FROM sync_probe.power_test_result($number, '$location')");
@@ -71,11 +93,10 @@ for ([ 'fdatasync 1 EIO', 0, qr/\A\S+ ERROR:  could not fsync file "base\/$name"
 	write_file($faults, "$fault\n");
 	like(messages($node, "CALL sync_probe.power_test('pg_default', '30 s')"), $says, $fault);
 	write_file($faults, '');
-	is(-e $file{pg_default} ? result(19, 'pg_default') : 'gone', $stays ? 'proven|0|0' : 'gone',
+	is(-e $file{pg_default} ? result(19, 'pg_default') : 'gone', $stays ? 'unknown|0|0' : 'gone',
 		"$fault: the file " . ($stays ? 'stays' : 'is gone'));
 	sql($node, 'SELECT sync_probe.cleanup()');
 }
-sql($node, 'DELETE FROM sync_probe.runs');
 
 # --- all that was shown is there, at each location
 
@@ -90,6 +111,8 @@ for my $location (qw(place pg_default pg_wal))
 	is(findings(), '', "$location: no finding while it runs");
 	$seen{$location} = cut($session);
 	is(-s $file{$location}, BLOCK * BLOCKS, "$location: its file is left");
+	is(result($seen{$location}, $location), 'unknown|0|0', "$location: unknown in the same boot");
+	restart_machine($location);
 	is(result($seen{$location}, $location,
 			'durable, lost, damaged, method, newest_number >= last_number, started_at < now()'),
 		'proven|0|0|fdatasync|t|t', "$location: proven");
@@ -136,11 +159,12 @@ is(join(' ', grep { -e $file{$_} } sort keys %file), '', 'cleanup() removes them
 is(sql($node, "DROP TABLESPACE place; SELECT 'dropped'"), 'dropped', 'DROP TABLESPACE after it');
 my $session = start_test('pg_wal', BLOCKS + 50);
 kill 'STOP', $session->{pid};
-my $old = slurp_file($file{pg_wal});
+my $old = slurp_file($file{pg_wal}) ^ $other_boot;
 kill 'CONT', $session->{pid};
 my $old_newest = max(map { unpack 'q', substr($old, $_ * BLOCK + 24, 8) } 0 .. BLOCKS - 1);
 wait_for(sub { $session->{run}->pump_nb; shown($session->{stderr}) > $old_newest + BLOCKS }) or die;
 my $last = cut($session);
+restart_machine('pg_wal');
 my $now = slurp_file($file{pg_wal});
 my $newest = result($last, 'pg_wal', 'newest_number');
 
@@ -154,13 +178,7 @@ sub forged ($number, $at, $bytes)
 {
 	my $block = of($now, $number);
 	substr($block, $at, length $bytes) = $bytes;
-	my $crc = 0xFFFFFFFF;
-	for my $byte (unpack 'C*', substr($block, 4))
-	{
-		$crc ^= $byte;
-		$crc = $crc & 1 ? $crc >> 1 ^ 0x82F63B78 : $crc >> 1 for 1 .. 8;
-	}
-	return pack('L', $crc ^ 0xFFFFFFFF) . substr($block, 4);
+	return pack('L', crc(substr($block, 4), 0xFFFFFFFF) ^ 0xFFFFFFFF) . substr($block, 4);
 }
 
 my $zeros = "\0" x BLOCK;
@@ -247,7 +265,8 @@ $node->stop('immediate');
 $node->start;
 my (undef, $err) = finish_query($session);
 eval { $session->{run}->finish };
-is(result(shown($err), 'pg_default', 'durable, method'), 'proven|open_datasync', 'an immediate stop');
+is(result(shown($err), 'pg_default', 'durable, method'), 'unknown|open_datasync',
+	'an immediate stop');
 is(durable(), 'unsafe no', 'fsync = off is worse');
 is(sql($node, 'SELECT sync_probe.cleanup()'), 1, 'cleanup() again');
 nothing_left($node, 'cleanup()');

@@ -53,13 +53,18 @@ TEST(judges_what_a_ring_shows)
 {
 	for (size_t i = 0; i < lengthof(rings); i++)
 	{
-		sp_power_judgement found = sp_power_judge(rings[i].numbers, BLOCKS, rings[i].seen);
+		sp_power_judgement found = sp_power_judge(rings[i].numbers, BLOCKS, rings[i].seen, true);
+		bool		proven = strcmp(rings[i].durable, "proven") == 0;
 
 		print_message("ring %zu\n", i);
 		assert_string_equal(found.durable, rings[i].durable);
 		assert_int_equal(found.newest, rings[i].newest);
 		assert_int_equal(found.lost, rings[i].lost);
 		assert_int_equal(found.damaged, rings[i].damaged);
+
+		/* a machine that was not restarted can refute only */
+		found = sp_power_judge(rings[i].numbers, BLOCKS, rings[i].seen, false);
+		assert_string_equal(found.durable, proven ? "unknown" : rings[i].durable);
 	}
 }
 

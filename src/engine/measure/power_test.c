@@ -22,9 +22,10 @@ sp_power_plan(sp_probe *probe, const sp_server *server)
 }
 
 sp_power_judgement
-sp_power_judge(const int64_t *numbers, int blocks, int64_t seen)
+sp_power_judge(const int64_t *numbers, int blocks, int64_t seen, bool restarted)
 {
-	sp_power_judgement found = {.durable = seen > 0 ? "proven" : "unknown"};
+	sp_power_judgement found = {.durable = seen > 0 && restarted ? "proven" : "unknown"};
+	const char *but = "";
 	int64_t		last;			/* that was synced, or was being written */
 	int64_t		first;			/* that must be there */
 
@@ -49,9 +50,13 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen)
 	}
 	if (found.lost > 0)
 		found.durable = "refuted";
+	else if (!restarted)
+		but = "; the machine has not restarted: they may be read from memory";
+	if (seen > found.newest)
+		but = ", if that is no typing error";
 	snprintf(found.reason, sizeof(found.reason),
 			 "numbers %" PRId64 " to %" PRId64 " must be there: %" PRId64 " lost, %" PRId64
 			 " damaged; newest %" PRId64 ", seen %" PRId64 "%s", first, last, found.lost,
-			 found.damaged, found.newest, seen, seen > found.newest ? ", if that is no typing error" : "");
+			 found.damaged, found.newest, seen, but);
 	return found;
 }
