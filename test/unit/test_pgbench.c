@@ -33,7 +33,6 @@ static const struct
 	{"@pgbench/15_broken.out", true, {0, 0, NAN, 0}, ""},
 	{"@pgbench/19_late.out", true, {0, -1, NAN, 0}, ""},
 	{"@pgbench/15_all_failed.out", true, {0, 6, NAN, 0}, ""},
-	{"@pgbench/15_version.txt", false, {-1, -1, NAN, NAN}, ""},
 	{"", false, {-1, -1, NAN, NAN}, ""},
 	{DONE, false, {7, -1, NAN, NAN}, ""},
 	{TPS, false, {-1, -1, NAN, 3.5}, ""},
@@ -122,7 +121,6 @@ static const struct
 	/* 15 logs no time at all for some transactions of a new connection */
 	{"@pgbench/15_connect.log", 20, 0, 1557000, 5054000},
 	{"@pgbench/15_serialization.log", 8, 0, 700000, 3815000},
-	{"@pgbench/15_prepared.err", 0, 3, 0, 0},
 	{"", 0, 0, 0, 0},
 	{"0 1 289 0 1795280639 489106\n", 1, 0, 289000, 289000},
 	{"0 1 failed 0 1795280639 489106\n", 0, 0, 0, 0},

@@ -66,7 +66,6 @@ static const struct
 		"/dev/disk/by-id/wwn-0x5000c500a1b2c304-part1 /dev/sdf1 /dev/sdg1 /dev/nvme0n1p3 "
 		"/dev/nvme1n1p3 log:/dev/nvme0n1p1 log:/dev/nvme1n1p1 cache:/dev/nvme2n1p1 "
 	"spare:/dev/sdf1 spare:/dev/sdh1 "},
-	{"@zfs/status_log.txt", "tank", "/dev/vdb1 log:/dev/vdc1 "},
 	{"@zfs/status_raidz.txt", "big pool",
 		"/dev/da0p3 /dev/gpt/disk1 /dev/gptid/3f1c9a30-2d52-11ef-9d1c-0cc47a000001 "
 	"/srv/files/a disk.img /dev/da5 log:/dev/nda0p1 "},
@@ -139,18 +138,18 @@ describe(const sp_zfs *zfs)
 
 TEST(reads_properties)
 {
-	for (size_t i = 0; i < lengthof(property_cases); i++)
+	FOR_EACH(row, property_cases)
 	{
-		char	   *text = fixture_text(property_cases[i].printed);
+		char	   *text = fixture_text(row->printed);
 		char		properties[64];
 		sp_zfs		zfs = {0};
-		bool		found = sp_zfs_parse_properties(text, property_cases[i].dataset, &zfs);
+		bool		found = sp_zfs_parse_properties(text, row->dataset, &zfs);
 
 		snprintf(properties, sizeof(properties), "%s %s %lld", zfs.sync, zfs.logbias,
 				 (long long) zfs.recordsize);
-		if (strcmp(properties, property_cases[i].properties) != 0 ||
+		if (strcmp(properties, row->properties) != 0 ||
 			found != (strcmp(properties, "  0") != 0))
-			fail_msg("row %zu: \"%s\", found %d", i, properties, found);
+			fail_msg("%s: \"%s\", found %d", row->printed, properties, found);
 		free(text);
 	}
 }
@@ -160,14 +159,13 @@ TEST(finds_the_leaves_of_a_pool)
 	sp_zfs		zfs = {0};
 
 	/* what was known of another pool is gone each time */
-	for (size_t i = 0; i < lengthof(status_cases); i++)
+	FOR_EACH(row, status_cases)
 	{
-		char	   *text = fixture_text(status_cases[i].printed);
+		char	   *text = fixture_text(row->printed);
 
-		if (sp_zfs_parse_status(text, status_cases[i].pool, &zfs) !=
-			(status_cases[i].leaves[0] != '\0') ||
-			strcmp(describe(&zfs), status_cases[i].leaves) != 0)
-			fail_msg("row %zu: \"%s\"", i, describe(&zfs));
+		if (sp_zfs_parse_status(text, row->pool, &zfs) != (row->leaves[0] != '\0') ||
+			strcmp(describe(&zfs), row->leaves) != 0)
+			fail_msg("%s: \"%s\"", row->printed, describe(&zfs));
 		free(text);
 	}
 }
