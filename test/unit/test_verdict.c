@@ -138,8 +138,6 @@ static const judge_case judge_cases[] = {
 		.reason = "no other method can gain more than 0.1 % over fdatasync paced; time per flush: "
 		"fsync -0.1 to +10 %, fsync_writethrough +0.1 to +25 %", .words = {METHOD_WORDS}},
 	/* ---- undecided */
-	{"may gain more", {CURRENT(QUIET), FSYNC(MAYBE), OPEN_SYNC(SLOW)}, SP_UNDECIDED, 1, 0.075,
-		.reason = "fsync may still gain up to 7.5 % paced; a run about 5 times as long may decide"},
 	{"nearly clear: twice is the least", {CURRENT(QUIET), FSYNC(SPEED(1.12, 1.049, 1.2))},
 		SP_UNDECIDED, 1, 0.2,
 		.reason = "fsync may still gain up to 20 % paced; a run about 2 times as long may decide"},
