@@ -6,39 +6,45 @@
 
 #include "unit.h"
 
+#include <glob.h>
+
 #include "engine/storage/mounts.h"
 #include "tree.h"
 
 /* Of these, names are made that are too long. */
 #define X51 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 
-/* A file of test/fixtures, with a NUL behind it.  The caller frees it. */
-static inline char *
-read_fixture(const char *directory, const char *name)
+/* Names of captured files are relative to their folder. */
+static void __attribute__((constructor))
+enter_fixtures(void)
 {
 	const char *fixtures = getenv("SP_FIXTURES");
-	char		path[PATH_MAX];
-	struct stat status;
-	char	   *text;
-	FILE	   *file;
 
-	snprintf(path, sizeof(path), "%s/%s/%s", fixtures != NULL ? fixtures : "test/fixtures",
-			 directory, name);
-	file = fopen(path, "re");
-	if (file == NULL || fstat(fileno(file), &status) != 0)
-		fail_msg("%s: %s", path, strerror(errno));
-	text = calloc((size_t) status.st_size + 1, 1);
-	assert_non_null(text);
-	assert_int_equal(fread(text, 1, (size_t) status.st_size, file), status.st_size);
-	fclose(file);
-	return text;
+	if (chdir(fixtures != NULL ? fixtures : "test/fixtures") != 0)
+		abort();
 }
 
-/* "@NAME" is such a file, and anything else the text itself.  The caller frees it. */
+/* A captured file, with a NUL behind it.  The caller frees it. */
 static inline char *
-fixture_text(const char *directory, const char *text)
+read_fixture(const char *path)
 {
-	return text[0] == '@' ? read_fixture(directory, text + 1) : strdup(text);
+	char	   *text = NULL;
+	size_t		size = 0;
+	FILE	   *file = fopen(path, "re");
+	ssize_t		length = file == NULL ? -1 : getdelim(&text, &size, '\0', file);
+
+	if (length < 0)
+		fail_msg("%s: %s", path, strerror(errno));
+	fclose(file);
+	/* so that reading behind it is noticed */
+	return realloc(text, (size_t) length + 1);
+}
+
+/* "@PATH" is such a file, and anything else the text itself.  The caller frees it. */
+static inline char *
+fixture_text(const char *text)
+{
+	return text[0] == '@' ? read_fixture(text + 1) : strdup(text);
 }
 
 /* The root of a new tree, which is good until the next one. */
@@ -56,59 +62,74 @@ new_tree(const char *text)
 	return root;
 }
 
-/* The root of the captured tree of a kind of system, which is good until the next one. */
+/* That of a captured tree. */
 static inline const char *
-fixture_tree(const char *kind)
+fixture_tree(const char *path)
 {
-	const char *root = tree_root(kind);
-	char	   *text;
+	char	   *text = read_fixture(path);
+	const char *root = new_tree(text);
 
-	if (access(root, F_OK) == 0)
-		return root;
-	text = read_fixture("sysroot", kind);
-	if (!make_tree(root, text))
-		fail_msg("test/fixtures/sysroot/%s: not understood", kind);
 	free(text);
 	return root;
+}
+
+/* Any part of this path would still be a directory. */
+static inline const char *
+path_too_long(void)
+{
+	static char path[PATH_MAX + 1];
+
+	for (int i = 0; i < PATH_MAX; i++)
+		path[i] = "/."[i % 2];
+	return path;
 }
 
 /* What a test says of a path. */
 typedef const char *(*describe_function) (const char *sysroot, const sp_mount_table *table,
 										  const char *path);
 
-/* Lines "= SUBJECT PATH: TEXT" of captured trees are what is said there.  Each kind has some. */
-static inline void
-check_kinds(const char *subject, const char *const *kinds, size_t n, describe_function say)
+/* In a captured tree, lines that begin so and go on "PATH: TEXT" are what is said there. */
+static inline int
+check_tree(const char *fixture, const char *begin, describe_function say)
 {
-	for (size_t i = 0; i < n; i++)
+	char	   *text = read_fixture(fixture);
+	const char *sysroot = new_tree(text);
+	char	   *rest = text;
+	char	   *path;
+	sp_mount_table table;
+	int			fd = lowest_free_descriptor();
+	int			checked = 0;
+
+	assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
+	while ((path = strsep(&rest, "\n")) != NULL)
 	{
-		const char *sysroot = fixture_tree(kinds[i]);
-		char	   *text = read_fixture("sysroot", kinds[i]);
-		char	   *rest = text;
-		char	   *line;
-		sp_mount_table table;
-		int			checked = 0;
+		char	   *expected = strstr(path, ": ");
 
-		assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
-		while ((line = strsep(&rest, "\n")) != NULL)
-		{
-			const char *marks = strsep(&line, " ");
-			const char *name = strsep(&line, " ");
-			char	   *expected = line != NULL ? strstr(line, ": ") : NULL;
-			int			fd = lowest_free_descriptor();
-
-			if (strcmp(marks, "=") != 0 || strcmp(name, subject) != 0)
-				continue;
-			*expected = '\0';
-			if (strcmp(say(sysroot, &table, line), expected + 2) != 0)
-				fail_msg("%s, path \"%s\": \"%s\"", kinds[i], line, say(sysroot, &table, line));
-			assert_int_equal(lowest_free_descriptor(), fd);
-			checked++;
-		}
-		assert_true(checked > 0);
-		sp_mount_table_free(&table);
-		free(text);
+		if (strncmp(path, begin, strlen(begin)) != 0)
+			continue;
+		path += strlen(begin);
+		*expected = '\0';
+		if (strcmp(say(sysroot, &table, path), expected + 2) != 0)
+			fail_msg("%s, path \"%s\": \"%s\"", fixture, path, say(sysroot, &table, path));
+		checked++;
 	}
+	assert_int_equal(lowest_free_descriptor(), fd);
+	sp_mount_table_free(&table);
+	free(text);
+	return checked;
+}
+
+static inline void
+check_trees(const char *begin, describe_function say)
+{
+	glob_t		fixtures;
+	int			checked = 0;
+
+	assert_int_equal(glob("sysroot/*", 0, NULL, &fixtures), 0);
+	for (size_t i = 0; i < fixtures.gl_pathc; i++)
+		checked += check_tree(fixtures.gl_pathv[i], begin, say);
+	assert_true(checked > 0);
+	globfree(&fixtures);
 }
 
 #endif							/* FIXTURES_H */

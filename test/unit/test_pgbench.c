@@ -19,21 +19,20 @@ static const struct
 	const char *statements;		/* milliseconds, failures and the text of each */
 }			summaries[] =
 {
-	{"@15_prepared.out", true, {22079, 0, 0.534, 7368.191664},
+	{"@pgbench/15_prepared.out", true, {22079, 0, 0.534, 7368.191664},
 		"0.001 0 \\set id random(1, 1000)\n0.038 0 BEGIN;\n"
 		"0.055 0 INSERT INTO t AS old (id, n) VALUES (:id, 1)\n"
 		/* pgbench itself cuts it */
 		"0.077 0 SELECT n FROM t WHERE id = :id AND n > 0 AND 'a long statement is cut by "
 		"pgbench itself' <> 'at a hundred and twenty-seven byte\n0.363 0 COMMIT;\n"},
-	{"@15_connect.out", true, {400, 0, 0.435, 547.084858}, "0.435 0 SELECT 1;\n"},
-	{"@15_serialization.out", true, {58, 142, 0.520, 1682.720204},
+	{"@pgbench/15_connect.out", true, {400, 0, 0.435, 547.084858}, "0.435 0 SELECT 1;\n"},
+	{"@pgbench/15_serialization.out", true, {58, 142, 0.520, 1682.720204},
 		"0.076 0 BEGIN ISOLATION LEVEL REPEATABLE READ;\n0.090 0 SELECT n FROM hot;\n"
 	"0.069 142 UPDATE hot SET n = n + 1;\n0.332 0 COMMIT;\n"},
 	/* nothing was done: "0 (NaN%)", and no tps; since 18 no failures either */
-	{"@15_broken.out", true, {0, 0, NAN, 0}, ""},
-	{"@19_late.out", true, {0, -1, NAN, 0}, ""},
-	{"@15_all_failed.out", true, {0, 6, NAN, 0}, ""},
-	{"@15_version.txt", false, {-1, -1, NAN, NAN}, ""},
+	{"@pgbench/15_broken.out", true, {0, 0, NAN, 0}, ""},
+	{"@pgbench/19_late.out", true, {0, -1, NAN, 0}, ""},
+	{"@pgbench/15_all_failed.out", true, {0, 6, NAN, 0}, ""},
 	{"", false, {-1, -1, NAN, NAN}, ""},
 	{DONE, false, {7, -1, NAN, NAN}, ""},
 	{TPS, false, {-1, -1, NAN, 3.5}, ""},
@@ -64,7 +63,7 @@ TEST(reads_summaries)
 	{
 		const sp_pgbench_summary *expected = &row->summary;
 		char		statements[4096] = "";
-		char	   *text = fixture_text("pgbench", row->text);
+		char	   *text = fixture_text(row->text);
 		sp_pgbench_summary got;
 
 		if (sp_pgbench_parse_summary(text, &got, append_statement, statements) !=
@@ -92,10 +91,7 @@ static const struct
 	{"progress: 90.0 s, 0.0 tps, lat 88000.123 ms stddev 0.000, 0 failed", {90.0, 0, 88000.123}},
 	/* no time went by */
 	{"progress: 2.0 s, inf tps, lat 1.000 ms stddev 0.000, 0 failed", {2.0, NAN, 1}},
-	{"", {0, 0, 0}},
-	{"progress: 1.0 s", {0, 0, 0}},
 	{"progress: 1.0 s, 1.0 tps, lat 1.0", {0, 0, 0}},
-	{"progress: s, 1.0 tps, lat 1.0 ms", {0, 0, 0}},
 	{"pgbench: error: Run was aborted; the above results are incomplete.", {0, 0, 0}},
 };
 
@@ -123,9 +119,8 @@ static const struct
 }			logs[] =
 {
 	/* 15 logs no time at all for some transactions of a new connection */
-	{"@15_connect.log", 20, 0, 1557000, 5054000},
-	{"@15_serialization.log", 8, 0, 700000, 3815000},
-	{"@15_prepared.err", 0, 3, 0, 0},
+	{"@pgbench/15_connect.log", 20, 0, 1557000, 5054000},
+	{"@pgbench/15_serialization.log", 8, 0, 700000, 3815000},
 	{"", 0, 0, 0, 0},
 	{"0 1 289 0 1795280639 489106\n", 1, 0, 289000, 289000},
 	{"0 1 failed 0 1795280639 489106\n", 0, 0, 0, 0},
@@ -146,7 +141,7 @@ TEST(reads_logs)
 {
 	FOR_EACH(row, logs)
 	{
-		char	   *text = fixture_text("pgbench", row->text);
+		char	   *text = fixture_text(row->text);
 		size_t		length = strlen(text);
 
 		for (size_t piece = 1; piece <= 80; piece++)
@@ -167,10 +162,9 @@ TEST(reads_logs)
 			sp_pgbench_log_end_of_file(&log, &file);
 			if (log.latencies.ops != row->done || log.unreadable != row->unreadable ||
 				log.latencies.max_ns != row->max_ns || log.latencies.sum_ns != row->sum_ns)
-				fail_msg("%s, in pieces of %zu: %llu done, %llu unreadable, at most %llu ns", text,
-						 piece, (unsigned long long) log.latencies.ops,
-						 (unsigned long long) log.unreadable,
-						 (unsigned long long) log.latencies.max_ns);
+				fail_msg("%s, in pieces of %zu: %ju done, %ju unreadable, at most %ju ns", text,
+						 piece, (uintmax_t) log.latencies.ops, (uintmax_t) log.unreadable,
+						 (uintmax_t) log.latencies.max_ns);
 		}
 		free(text);
 	}
