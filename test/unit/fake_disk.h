@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include "engine/measure/probe_internal.h"
 #include "engine/measure/segments.h"
 #include "engine/measure/stream.h"
 #include "engine/verdict/verdict.h"
@@ -88,10 +89,8 @@ typedef struct fake_disk
 	int			flags_of[MAX_FD];	/* with which it was opened */
 
 	/* What follows is that of the last run; see run_probe(). */
-	int			failed_file;	/* -1: nothing failed */
-	int			failed_home;
 	int			failed_record;	/* index into records, or -1 */
-	int			rest_of;		/* file whose last write was short, or -1 */
+	bool		was_short;		/* the last write, which has a rest */
 	bool		sync_failed[SP_MAX_FILES];
 	bool		in_operation;
 	bool		has_written;	/* in this operation */
@@ -117,14 +116,12 @@ static char buffer[SP_WAL_FILE_MAX_SIZE] __attribute__((aligned(4096)));
 static char directory[64];
 static int	directory_fd;
 
-/* Of the suites stream and segments; and the limit that a stream is planned for, 0 for none. */
 static union
 {
 	sp_stream	stream;
 	sp_segments segments;
 }			suite_data;
-#define stream_log	suite_data.stream
-static int64_t planned_bytes;
+static int64_t max_stream_bytes;	/* set before a plan; 0: unlimited */
 
 /* What the linker puts in the place of the calls has no other declaration. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -200,8 +197,6 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 	if (call != disk.fail_call || disk.fail_at == 0 || disk.calls[call] < disk.fail_at ||
 		(disk.calls[call] > disk.fail_at && !disk.fails_on))
 		return 0;
-	disk.failed_file = file;
-	disk.failed_home = home;
 	disk.failed_record = disk.nrecords - 1;
 	disk.now += disk.fault_cost;
 	disk.counters.busy_ms += (uint64_t) (disk.fault_cost / SP_NS_PER_MS);
@@ -225,15 +220,13 @@ fake_write(fake_call call, int fd, const struct iovec *parts, int nparts, off_t 
 		size += parts[i].iov_len;
 	failure = on_call(call, file_of(fd), offset, (int64_t) size, nparts);
 	wrong(file_of(fd) >= 0 && has_wrong_flags(fd), false);
-	if (failure == 0 && disk.rest_of == file_of(fd))
+	if (failure == 0 && disk.was_short)
 		failure = disk.rest_errno;
-	disk.rest_of = failure == SHORT_WRITE ? file_of(fd) : -1;
-	if (failure == 0)
-		return (ssize_t) size;
+	disk.was_short = failure == SHORT_WRITE && size > 1;
 	if (failure == SHORT_WRITE)
 		return (ssize_t) size / 2;
 	errno = failure;
-	return -1;
+	return failure == 0 ? (ssize_t) size : -1;
 }
 
 ssize_t
@@ -479,7 +472,6 @@ open_files(void)
 		file->device = status.st_dev;
 		file->inode = status.st_ino;
 		disk.file_of[file->fd] = i;
-		disk.flags_of[file->fd] = sp_open_flags(file);
 	}
 }
 
@@ -491,7 +483,7 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	memset(probe, 0, sizeof(*probe));
 	memset(&disk, 0, offsetof(fake_disk, records));
 	memset(&suite_data, 0, sizeof(suite_data));
-	stream_log.max_bytes = planned_bytes;
+	suite_data.stream.max_bytes = max_stream_bytes;
 	probe->device = (sp_device_facts) {.write_cache = "", .backing_write_cache = ""};
 	probe->data = &suite_data;
 	probe->suite = suite;
@@ -510,7 +502,6 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	disk.tick = 50;
 	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
-	disk.failed_file = disk.failed_home = disk.rest_of = -1;
 	open_files();
 }
 
@@ -518,17 +509,27 @@ plan_for(const sp_suite *suite, const sp_server *server)
  * The times of these tests are those of four methods, or five where fsync_writethrough is one.
  * A method that the engine learns has its own tests, and is not offered here.
  */
-static inline void
-plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t segment_size)
+static inline sp_server
+server_with(const char *current)
 {
 	sp_server	server = {
 		.current = current ? sp_sync_method_find(current) : NULL,
-		.flush_size = flush_size,.segment_size = segment_size,.init_write_size = 262144
+		.flush_size = 8192,.segment_size = 64 * KILOBYTE,.init_write_size = 262144
 	};
 
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 		server.offers[i] = strstr("open_datasync fdatasync fsync_writethrough open_sync",
 								  sp_sync_methods[i].name) != NULL;
+	return server;
+}
+
+static inline void
+plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t segment_size)
+{
+	sp_server	server = server_with(current);
+
+	server.flush_size = flush_size;
+	server.segment_size = segment_size;
 	plan_for(suite, &server);
 }
 
@@ -558,45 +559,25 @@ even_out_methods(int64_t sync_ns)
 		disk.home_cost[i] = probe->files[i].method->opens_synced ? sync_ns : 0;
 }
 
-static inline bool
-is_measured(int c)
-{
-	return probe->results[c].status == SP_OK;
-}
-
 #define FOR_EACH_MEASURED(c) \
 	for (int c = 0; c < probe->ncases; c++) \
-		if (is_measured(c))
+		if (probe->results[c].status == SP_OK)
 
 /* Drop the cases of the other regime.  Those of one follow each other. */
 static inline void
 keep_regime(sp_regime regime)
 {
-	int			first = 0;
-	int			n = 0;
-
-	while (probe->cases[first].regime != regime)
-		first++;
-	for (; first + n < probe->ncases && probe->cases[first + n].regime == regime; n++)
-	{
-		probe->cases[n] = probe->cases[first + n];
-		if (probe->cases[n].baseline >= 0)
-			probe->cases[n].baseline -= first;
-	}
-	probe->ncases = n;
-}
-
-/* The cases of a regime that are compared: of each method, and the control. */
-static inline int
-count_compared(sp_regime regime)
-{
 	int			n = 0;
 
 	for (int c = 0; c < probe->ncases; c++)
-		n += probe->cases[c].regime == regime &&
-			(probe->cases[c].candidate || probe->cases[c].control) &&
-			probe->files[probe->cases[c].file].status == SP_OK;
-	return n;
+	{
+		if (probe->cases[c].regime != regime)
+			continue;
+		probe->cases[n] = probe->cases[c];
+		probe->cases[n].baseline -= probe->cases[n].baseline >= 0 ? c - n : 0;
+		n++;
+	}
+	probe->ncases = n;
 }
 
 /* Let every method stay at its first file. */
@@ -615,29 +596,6 @@ drop_copies(void)
 		probe->files[i].copy = -1;
 }
 
-/* Does a case use that file of the plan, or is it one of its copies? */
-static inline bool
-uses_home(int c, int home)
-{
-	int			file = probe->cases[c].file;
-
-	while (file >= 0 && file != home)
-		file = probe->files[file].copy;
-	return file == home;
-}
-
-/* How often have files moved?  Those that the regime uses are synced, one after the other. */
-static inline int
-count_moves(void)
-{
-	int			moves = 0;
-
-	assert_true(disk.nrecords < MAX_RECORDS);
-	for (int i = 0; i < disk.nrecords; i++)
-		moves += disk.records[i].cleans_up && (i == 0 || !disk.records[i - 1].cleans_up);
-	return moves;
-}
-
 /* An interrupt leaves the engine by a jump to here. */
 static void __attribute__((noinline))
 run_armed(void)
@@ -653,8 +611,9 @@ static inline void
 run_probe(void)
 {
 	memset(&probe->started_ns, 0, sizeof(*probe) - offsetof(sp_probe, started_ns));
-	memset(&disk.failed_file, 0, offsetof(fake_disk, records) - offsetof(fake_disk, failed_file));
-	disk.failed_file = disk.failed_home = disk.failed_record = disk.rest_of = -1;
+	memset(&disk.failed_record, 0,
+		   offsetof(fake_disk, records) - offsetof(fake_disk, failed_record));
+	disk.failed_record = -1;
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		probe->files[i].position = 0;
@@ -669,18 +628,32 @@ run_probe(void)
 	assert_true(disk.reopened == 0 || disk.makes_files);
 }
 
-/* The result of a method in a regime. */
 static inline sp_result *
-result_in(sp_regime regime, const char *label)
+result_in(sp_regime regime, const char *method)
 {
-	for (int c = 0; c < probe->ncases; c++)
+	int			c = sp_method_case(probe, regime, method);
+
+	assert_true(c >= 0);
+	return &probe->results[c];
+}
+
+/*
+ * The calls on a file, or all (-1), a letter each: W pwrite, V pwritev, O open, C close, S fsync,
+ * F fdatasync, R rename, U unlink.
+ */
+static inline const char *
+calls_of(int file)
+{
+	static char letters[MAX_RECORDS + 1];
+	int			n = 0;
+
+	for (int i = 0; i < disk.nrecords; i++)
 	{
-		if (probe->cases[c].regime == regime && probe->cases[c].candidate &&
-			strcmp(probe->cases[c].label, label) == 0)
-			return &probe->results[c];
+		if (file < 0 || disk.records[i].file == file)
+			letters[n++] = "WVOCSFRU"[disk.records[i].call];
 	}
-	fail_msg("no case of %s", label);
-	return NULL;
+	letters[n] = '\0';
+	return letters;
 }
 
 /* The reason of the verdict of the last run. */

@@ -84,7 +84,7 @@ TEST(counts_a_stall_as_five_medians)
 			const sp_result *result = &probe->results[c];
 			const sp_file *file = &probe->files[probe->cases[c].file];
 			double		own_us = file->method->opens_synced ? 200 : 500;
-			bool		here = probe->cases[c].file == disk.failed_file;
+			bool		here = probe->cases[c].file == disk.records[disk.failed_record].file;
 			double		longest_us = own_us + (here ? (double) stall / 1000 : 0);
 			double		largest = 0;
 
