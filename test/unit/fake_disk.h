@@ -6,7 +6,7 @@
  * same every time.  Any one call can be made to fail.  The files are real, but the
  * writes are not.  The suite segments makes, renames and removes real files.
  *
- * Rules that must always hold are checked here: calls are made only within an
+ * Rules that must hold in every run are checked here: calls are made only within an
  * operation, on known descriptors with the flags of the method that uses them, never
  * beyond the end of a file, and never after a failed sync of the same file.
  */
@@ -55,7 +55,6 @@ typedef struct call_record
 
 typedef struct fake_disk
 {
-	bool		armed;			/* the engine runs */
 	bool		makes_files;	/* the suite segments: see wrong() */
 
 	/* what the device counts for each sync, and for background I/O */
@@ -259,16 +258,16 @@ file_of_name(const char *name)
 int
 __wrap_openat(int dirfd, const char *name, int flags,...)
 {
-	int			file = disk.armed ? file_of_name(name) : -1;
+	int			file = file_of_name(name);
 	int			fd;
 
-	if (disk.armed && (errno = on_call(OPENAT, file, 0, 0, 0)) != 0)
+	if ((errno = on_call(OPENAT, file, 0, 0, 0)) != 0)
 		return -1;
-	wrong(disk.armed && (flags & O_NOFOLLOW) == 0, true);
-	wrong(disk.armed && (flags & O_CREAT) != 0 && (flags & O_EXCL) == 0, true);
+	wrong((flags & O_NOFOLLOW) == 0, true);
+	wrong((flags & O_CREAT) != 0 && (flags & O_EXCL) == 0, true);
 	/* the flags are only looked at: a synced write would take its time */
 	fd = __real_openat(dirfd, name, flags & ~(O_SYNC | O_DSYNC | O_DIRECT), 0600);
-	if (disk.armed && fd >= 0 && fd < MAX_FD)
+	if (fd >= 0 && fd < MAX_FD)
 	{
 		disk.file_of[fd] = file;
 		disk.flags_of[fd] = flags;
@@ -281,11 +280,8 @@ __wrap_openat(int dirfd, const char *name, int flags,...)
 int
 __wrap_close(int fd)
 {
-	int			failure;
+	int			failure = on_call(CLOSE, file_of(fd), 0, 0, 0);
 
-	if (!disk.armed)
-		return __real_close(fd);
-	failure = on_call(CLOSE, file_of(fd), 0, 0, 0);
 	/* that one is the caller's, or another one takes its place */
 	wrong(file_of(fd) >= 0 && probe->files[file_of(fd)].fd == fd &&
 		  (!disk.cleaning || disk.reopened == 0), false);
@@ -307,9 +303,8 @@ __wrap_renameat(int dirfd, const char *name, int to, const char *other)
 int
 __wrap_unlinkat(int dirfd, const char *name, int flags)
 {
-	if (disk.armed && (errno = on_call(UNLINK, file_of_name(name), 0, 0, 0)) != 0)
-		return -1;
-	return __real_unlinkat(dirfd, name, flags);
+	errno = on_call(UNLINK, file_of_name(name), 0, 0, 0);
+	return errno == 0 ? __real_unlinkat(dirfd, name, flags) : -1;
 }
 
 static int
@@ -550,15 +545,6 @@ let_fail(fake_call call, int n, int error)
 	disk.fail_errno = error;
 }
 
-/* open_* sync with the write, and so make one call less: the others' sync takes that long. */
-static inline void
-even_out_methods(int64_t sync_ns)
-{
-	disk.cost[FSYNC] = disk.cost[FDATASYNC] = sync_ns;
-	for (int i = 0; i < probe->nfiles; i++)
-		disk.home_cost[i] = probe->files[i].method->opens_synced ? sync_ns : 0;
-}
-
 #define FOR_EACH_MEASURED(c) \
 	for (int c = 0; c < probe->ncases; c++) \
 		if (probe->results[c].status == SP_OK)
@@ -596,17 +582,7 @@ drop_copies(void)
 		probe->files[i].copy = -1;
 }
 
-/* An interrupt leaves the engine by a jump to here. */
-static void __attribute__((noinline))
-run_armed(void)
-{
-	disk.armed = true;
-	if (setjmp(disk.jump) == 0)
-		sp_probe_run(probe);
-	disk.armed = false;
-}
-
-/* Run from the start, and check that the rules held. */
+/* Run from the start, and check that the rules held.  An interrupt leaves the engine by a jump. */
 static inline void
 run_probe(void)
 {
@@ -622,7 +598,8 @@ run_probe(void)
 			disk.flags_of[probe->files[i].fd] = sp_open_flags(&probe->files[i]);
 	}
 
-	run_armed();
+	if (setjmp(disk.jump) == 0)
+		sp_probe_run(probe);
 	if (disk.broken_rule)
 		fail_msg("a call for which %s", disk.broken_rule);
 	assert_true(disk.reopened == 0 || disk.makes_files);

@@ -63,22 +63,20 @@ TEST(judges_what_a_ring_shows)
 	}
 }
 
-/* A file like a segment, of the method of the server. */
+/* A file like a segment, of the method of the server; a smaller one if it is large. */
 TEST(plans_one_file)
 {
 	static sp_probe probe;
-	sp_server	server = {
-		.current = sp_sync_method_find("fsync"), .init_write_size = 256 * 1024
-	};
+	sp_server	server = {.current = sp_sync_method_find("fsync")};
 
-	for (int shift = 20; shift <= 30; shift++)
+	for (int megabytes = 1; megabytes <= 64; megabytes *= 4)
 	{
-		memset(&probe, 0, sizeof(probe));
-		server.segment_size = INT64_C(1) << shift;
+		probe.nfiles = 0;
+		server.segment_size = megabytes * INT64_C(1048576);
 		sp_power_plan(&probe, &server);
 		assert_int_equal(probe.nfiles, 1);
 		assert_ptr_equal(probe.files[0].method, server.current);
-		assert_int_equal(probe.files[0].size, INT64_C(1) << (shift < 24 ? shift : 24));
+		assert_int_equal(probe.files[0].size, (megabytes < 16 ? megabytes : 16) * 1048576);
 	}
 }
 

@@ -148,14 +148,16 @@ TEST(times_the_operation)
 	disk.home_cost[1] = 7000;
 	run_probe();
 	assert_true(probe->rotation.shift[SP_PACED] > 2);
-	FOR_EACH_MEASURED(c)
+	for (int c = 0; c < probe->ncases; c++)
 	{
 		const sp_histogram *histogram = &probe->results[c].histogram;
 		const sp_file *file = &probe->files[probe->cases[c].file];
 		int			cost = file->method->opens_synced ? 0 : 500 * 1000 + 50 - 250 * 1000;
 
 		cost += file == &probe->files[1] ? 2 * 7000 : 0;
-		assert_true(histogram->ops > 0);
+		assert_int_equal(histogram->ops > 0, file->status == SP_OK);
+		if (histogram->ops == 0)
+			continue;
 		assert_int_equal(histogram->min_ns, cost);
 		assert_int_equal(histogram->max_ns, cost);
 	}
@@ -298,18 +300,16 @@ TEST(names_what_decides)
 		sp_regime	deciding;
 		const char *words;
 	}			rows[] = {
-		{5000, SP_PACED, " over fdatasync with a flush every 5 ms; time per flush: "},
-		{20000, SP_PACED, " over fdatasync with a flush every 20 ms; time per flush: "},
-		/* five flushes of 0.5 ms do not fit into half a millisecond */
-		{500, SP_PACED, " over fdatasync with a flush every 2.5 ms; time per flush: "},
-		{5000, SP_SATURATED, " over fdatasync back to back; time per flush: "},
+		{5000, SP_PACED, " fdatasync with a flush every 5 ms; "},
+		{20000, SP_PACED, " fdatasync with a flush every 20 ms; "},
+		/* three flushes of 0.5 ms and two of 0.2 ms do not fit into half a millisecond */
+		{500, SP_PACED, " fdatasync with a flush every 1.9 ms; "},
+		{5000, SP_SATURATED, " fdatasync back to back; "},
 	};
 
 	FOR_EACH(row, rows)
 	{
 		plan_wal("fdatasync", 4 * SECOND);
-		even_out_methods(300 * 1000);
-		disk.sd = 0.01;
 		probe->flush_interval_ns = row->interval * 1000;
 		probe->deciding = row->deciding;
 		probe->load = "WAL is written 12 % of the time";
@@ -348,9 +348,12 @@ plan_equals(double sd, uint64_t seed, int64_t duration)
 {
 	plan_wal("fdatasync", duration);
 	probe->stop_early = true;
-	even_out_methods(10 * 1000);
 	disk.sd = sd;
 	disk.seed = seed;
+	/* open_* sync with the write, and so make one call less */
+	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
+	for (int i = 0; i < probe->nfiles; i++)
+		disk.home_cost[i] = probe->files[i].method->opens_synced ? 10 * 1000 : 0;
 }
 
 /*
@@ -444,19 +447,18 @@ TEST(looks_once_at_the_end)
 
 	for (int stop_early = 0; stop_early < 2; stop_early++)
 	{
+		int			c;
+
 		plan_equals(0.6, 3, 4 * SECOND);
 		probe->stop_early = stop_early;
 		run_probe();
 		assert_false(probe->done);
 		assert_int_equal(probe->looks, stop_early ? SP_LOOKS - 1 : 0);
 		speeds[stop_early] = result_in(SP_PACED, "open_sync")->speed;
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			if (probe->cases[c].max_rounds == 0)
-				continue;
-			assert_int_equal(probe->results[c].series.n, probe->cases[c].max_rounds);
-			shown[stop_early] = probe->results[c].speed;
-		}
+		for (c = 0; probe->cases[c].max_rounds == 0; c++)
+			;
+		assert_int_equal(probe->results[c].series.n, probe->cases[c].max_rounds);
+		shown[stop_early] = probe->results[c].speed;
 	}
 	assert_true(speeds[0].estimate == speeds[1].estimate);
 	assert_true(speeds[0].low > speeds[1].low && speeds[0].high < speeds[1].high);
@@ -466,19 +468,13 @@ TEST(looks_once_at_the_end)
 
 TEST(judges_nothing_without_a_current_method)
 {
-	static const sp_suite *const suites[] = {&sp_suite_wal, &sp_suite_pg_test_fsync};
-
-	for (size_t s = 0; s < lengthof(suites); s++)
-	{
-		plan_suite(suites[s], NULL, 8192, 64 * KILOBYTE);
-		probe->stop_early = true;
-		probe->duration_ns = SECOND;
-		run_probe();
-		assert_false(probe->judged);
-		assert_true(probe->finished_ns - probe->started_ns > SECOND / 2);
-		for (int c = 0; c < probe->ncases; c++)
-			assert_true(isnan(probe->results[c].speed.estimate));
-	}
+	plan_wal(NULL, SECOND);
+	probe->stop_early = true;
+	run_probe();
+	assert_false(probe->judged);
+	assert_true(probe->finished_ns - probe->started_ns > SECOND / 2);
+	for (int c = 0; c < probe->ncases; c++)
+		assert_true(isnan(probe->results[c].speed.estimate));
 }
 
 /* Offsets and sizes of the first writes of one file, in kB; what follows repeats them. */
@@ -495,14 +491,12 @@ static const struct
 	{&sp_suite_wal, "paced", 8192, 32, 4, {{0, 8}, {8, 8}, {16, 8}, {24, 8}}},
 	/* to 3000, 6000, 9000, 12000, 15000; 18000 does not fit */
 	{&sp_suite_wal, "paced", 3000, 16, 5, {{0, 8}, {0, 8}, {0, 16}, {8, 8}, {8, 8}}},
-	{&sp_suite_wal, "paced", 8193, 24, 2, {{0, 16}, {8, 16}}},
 	{&sp_suite_wal, "paced", 12288, 32, 2, {{0, 16}, {8, 16}}},
 	{&sp_suite_wal, "paced", 1, 8, 1, {{0, 8}}},
 	{&sp_suite_wal, "paced", 32768, 32, 1, {{0, 32}}},
 	{&sp_suite_wal, "paced", 40000, 32, 1, {{0, 32}}},
 	/* one call, however long; 300000 is in the 37th page */
 	{&sp_suite_wal, "paced", 300000, 1024, 3, {{0, 296}, {288, 304}, {584, 296}}},
-	{&sp_suite_wal, "paced", 1048576, 2048, 2, {{0, 1024}, {1024, 1024}}},
 	{&sp_suite_wal, "paced", 16777216, 16384, 1, {{0, 16384}}},
 	/* the tool always writes at the beginning of the file */
 	{&sp_suite_pg_test_fsync, "one_write", 8192, 64, 1, {{0, 8}}},
@@ -536,9 +530,6 @@ TEST(writes_where_the_server_and_the_tool_do)
 			found++;
 		}
 		assert_int_equal(found, 6);
-		/* the lines that open and close make each call twice */
-		assert_true(row->suite == &sp_suite_wal || disk.calls[OPENAT] % 2 == 0);
-		assert_int_equal(disk.calls[OPENAT], disk.calls[CLOSE]);
 	}
 }
 

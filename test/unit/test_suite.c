@@ -72,8 +72,6 @@ static const struct plan_case
 	/* debug_io_direct; and a flush that leaves no time for copies */
 	{&sp_suite_wal, "fsync", NULL, false, true, 16, 300000,
 	WAL("300000x1", ONE_FILE, ALL_DIRECT " =fsync/direct")},
-	{&sp_suite_wal, "open_sync", NULL, true, true, 16, 1,
-	WAL("1x1", COPIES, ALL_DIRECT " =open_sync/direct")},
 	/* small segments, and large ones */
 	{&sp_suite_wal, "fdatasync", NULL, false, false, 1, 8192,
 		WAL("8192x1", "3*1024k/256k", BUFFERED " =fdatasync")
@@ -86,9 +84,6 @@ static const struct plan_case
 	{&sp_suite_wal, NULL, NULL, false, false, 16, 8192,
 		CASES("paced", "8192x1", COPIES, BUFFERED) CASES("saturated", "8192x1", COPIES, BUFFERED)
 	SHOWN("saturated", "8192x1", "1*4096k/256k")},
-	{&sp_suite_wal, "open_sync", "fdatasync", true, false, 16, 8192,
-		WAL("8192x1", COPIES, "+open_datasync/direct +fdatasync/unsupported +fsync "
-	"+open_sync/direct =open_sync/direct")},
 	{&sp_suite_wal, "fdatasync", "open_sync", false, false, 16, 8192,
 		WAL("8192x1", COPIES, "+open_datasync +fdatasync +fsync +open_sync/unsupported =fdatasync")
 		CASES("saturated*", "8192x1", "1*4096k/256k shown",
@@ -288,30 +283,35 @@ TEST(shrinks_files_while_they_serve)
 	}
 }
 
-TEST(knows_every_method_by_name)
+TEST(opens_as_the_method_does)
 {
-	const int	all = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-
-	for (size_t i = 0; i < sp_sync_method_count; i++)
+	static const struct
 	{
-		const sp_sync_method *method = &sp_sync_methods[i];
-		sp_file		file = {.method = method};
+		const char *method;		/* NULL: not synced */
+		int			flags;
+	}			rows[] = {
+		{"open_datasync", O_DSYNC}, {"open_sync", O_SYNC}, {"fdatasync", 0}, {"fsync", 0},
+		{NULL, 0},
+	};
 
-		assert_ptr_equal(sp_sync_method_find(method->name), method);
-		assert_int_equal(sp_open_flags(&file), all | method->open_flags);
-		file.direct_io = true;
-		assert_int_equal(sp_open_flags(&file), all | method->open_flags | sp_direct_io_flag);
-		/* it syncs by its open flags or by its call, never both or neither */
-		if (method->supported)
-			assert_true(method->opens_synced == (method->open_flags != 0) &&
-						method->opens_synced == (method->sync == NULL));
+	for (int i = 0; i < 2 * (int) lengthof(rows); i++)
+	{
+		const char *name = rows[i / 2].method;
+		sp_file		file = {
+			.method = name ? sp_sync_method_find(name) : NULL, .direct_io = i % 2 == 1
+		};
+
+		if (name)
+		{
+			assert_string_equal(file.method->name, name);
+			/* it syncs by its open flags or by its call, never both or neither */
+			assert_int_equal(file.method->opens_synced, rows[i / 2].flags != 0);
+			assert_int_equal(file.method->sync == NULL, rows[i / 2].flags != 0);
+		}
+		assert_int_equal(sp_open_flags(&file), O_RDWR | O_NOFOLLOW | O_CLOEXEC |
+						 rows[i / 2].flags | (file.direct_io ? sp_direct_io_flag : 0));
 	}
 	assert_null(sp_sync_method_find("none"));
-	assert_int_equal(sp_sync_method_find("open_datasync")->open_flags, O_DSYNC);
-	assert_int_equal(sp_sync_method_find("open_sync")->open_flags, O_SYNC);
-	assert_true(sp_sync_method_find("fsync")->sync == fsync);
-	assert_true(sp_sync_method_find("fdatasync")->sync == fdatasync);
-	assert_int_equal(sp_open_flags(&(sp_file) {.method = NULL}), all);
 }
 
 TEST_MAIN(set_up, tear_down)
