@@ -3,63 +3,57 @@
  */
 #include "unit.h"
 
-#include <string.h>
-
 #include "engine/measure/measure.h"
 
 #define BLOCKS	4
 
 /* Number n is in block n % 4; 0: the block is not whole. */
-static const struct
-{
-	int64_t		numbers[BLOCKS];
-	int64_t		seen;
-	const char *durable;
-	int64_t		newest;
-	int64_t		lost;
-	int64_t		damaged;
-}			rings[] = {
-	/* not yet full: blocks that were never written mean nothing */
-	{{0, 0, 0, 0}, 0, "unknown", 0, 0, 0},
-	{{0, 1, 2, 0}, 0, "unknown", 2, 0, 0},
-	{{0, 1, 2, 0}, 1, "proven", 2, 0, 0},
-	{{0, 1, 2, 0}, 2, "proven", 2, 0, 0},
-	{{0, 1, 2, 0}, 3, "refuted", 2, 1, 1},
-	{{0, 0, 2, 0}, 1, "refuted", 2, 1, 1},
-	{{0, 0, 2, 0}, 0, "refuted", 2, 1, 1},
-	{{0, 1, 2, 3}, 3, "proven", 3, 0, 0},
-	{{4, 1, 2, 3}, 4, "proven", 4, 0, 0},
-	/* number 5 is being written over 1 */
-	{{4, 0, 2, 3}, 4, "proven", 4, 0, 0},
-	{{4, 0, 2, 3}, 3, "proven", 4, 0, 0},
-	{{4, 0, 2, 3}, 5, "refuted", 4, 1, 1},
-	{{4, 1, 2, 3}, 5, "refuted", 4, 1, 0},
-	{{4, 1, 0, 3}, 4, "refuted", 4, 1, 1},
-	{{0, 1, 2, 3}, 4, "refuted", 3, 1, 1},
-	/* what the client did not see was synced, too, if a later number is there */
-	{{8, 5, 6, 7}, 1, "proven", 8, 0, 0},
-	{{8, 9, 6, 7}, 8, "proven", 9, 0, 0},
-	{{8, 9, 0, 7}, 8, "proven", 9, 0, 0},
-	{{4, 9, 6, 7}, 7, "refuted", 9, 1, 0},
-	{{8, 9, 2, 7}, 9, "refuted", 9, 1, 0},
-	{{0, 9, 0, 7}, 9, "refuted", 9, 1, 1},
-	/* all is old, or gone, or the number is wrong */
-	{{4, 5, 2, 3}, 9, "refuted", 5, 4, 0},
-	{{0, 0, 0, 0}, 9, "refuted", 0, 9, 3},
-	{{8, 5, 6, 7}, INT64_MAX, "refuted", 8, INT64_MAX - 8, 0},
-};
-
 TEST(judges_what_a_ring_shows)
 {
-	for (size_t i = 0; i < lengthof(rings); i++)
+	static const struct
 	{
-		sp_power_judgement found = sp_power_judge(rings[i].numbers, BLOCKS, rings[i].seen);
+		int64_t		numbers[BLOCKS];
+		int64_t		seen;
+		const char *durable;
+		int64_t		newest;
+		int64_t		lost;
+		int64_t		damaged;
+	}			rings[] = {
+		/* not yet full: blocks that were never written mean nothing */
+		{{0, 0, 0, 0}, 0, "unknown", 0, 0, 0},
+		{{0, 1, 2, 0}, 0, "unknown", 2, 0, 0},
+		{{0, 1, 2, 0}, 1, "proven", 2, 0, 0},
+		{{0, 1, 2, 0}, 3, "refuted", 2, 1, 1},
+		{{0, 0, 2, 0}, 1, "refuted", 2, 1, 1},
+		{{0, 0, 2, 0}, 0, "refuted", 2, 1, 1},
+		{{0, 1, 2, 3}, 3, "proven", 3, 0, 0},
+		{{4, 1, 2, 3}, 4, "proven", 4, 0, 0},
+		/* number 5 is being written over 1 */
+		{{4, 0, 2, 3}, 4, "proven", 4, 0, 0},
+		{{4, 0, 2, 3}, 5, "refuted", 4, 1, 1},
+		{{4, 1, 2, 3}, 5, "refuted", 4, 1, 0},
+		{{4, 1, 0, 3}, 4, "refuted", 4, 1, 1},
+		{{0, 1, 2, 3}, 4, "refuted", 3, 1, 1},
+		/* what the client did not see was synced, too, if a later number is there */
+		{{8, 5, 6, 7}, 1, "proven", 8, 0, 0},
+		{{8, 9, 0, 7}, 8, "proven", 9, 0, 0},
+		{{4, 9, 6, 7}, 7, "refuted", 9, 1, 0},
+		{{0, 9, 0, 7}, 9, "refuted", 9, 1, 1},
+		/* all is old, or gone, or the number is wrong */
+		{{4, 5, 2, 3}, 9, "refuted", 5, 4, 0},
+		{{0, 0, 0, 0}, 9, "refuted", 0, 9, 3},
+		{{8, 5, 6, 7}, INT64_MAX, "refuted", 8, INT64_MAX - 8, 0},
+	};
 
-		print_message("ring %zu\n", i);
-		assert_string_equal(found.durable, rings[i].durable);
-		assert_int_equal(found.newest, rings[i].newest);
-		assert_int_equal(found.lost, rings[i].lost);
-		assert_int_equal(found.damaged, rings[i].damaged);
+	FOR_EACH(ring, rings)
+	{
+		sp_power_judgement found = sp_power_judge(ring->numbers, BLOCKS, ring->seen);
+
+		print_message("ring %d\n", (int) (ring - rings));
+		assert_string_equal(found.durable, ring->durable);
+		assert_int_equal(found.newest, ring->newest);
+		assert_int_equal(found.lost, ring->lost);
+		assert_int_equal(found.damaged, ring->damaged);
 	}
 }
 
