@@ -267,12 +267,12 @@ __wrap_openat(int dirfd, const char *name, int flags,...)
 	wrong((flags & O_CREAT) != 0 && (flags & O_EXCL) == 0, true);
 	/* the flags are only looked at: a synced write would take its time */
 	fd = __real_openat(dirfd, name, flags & ~(O_SYNC | O_DSYNC | O_DIRECT), 0600);
-	if (fd >= 0 && fd < MAX_FD)
-	{
-		disk.file_of[fd] = file;
-		disk.flags_of[fd] = flags;
-		disk.reopened++;
-	}
+	if (fd < 0)
+		return -1;
+	assert_true(fd < MAX_FD);
+	disk.file_of[fd] = file;
+	disk.flags_of[fd] = flags;
+	disk.reopened++;
 	return fd;
 }
 
@@ -438,10 +438,7 @@ close_files(void)
 	probe->nfiles = 0;
 }
 
-/*
- * Create the files of a plan, and register them with the disk.  They are opened
- * without their flags, some of which not every file system takes.
- */
+/* Create the files of a plan. */
 static void
 open_files(void)
 {
@@ -449,7 +446,6 @@ open_files(void)
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		sp_file    *file = &probe->files[i];
-		struct stat status;
 
 		snprintf(file->name, sizeof(file->name), "file%d", i);
 		snprintf(file->other_name, sizeof(file->other_name), "other%d", i);
@@ -458,15 +454,8 @@ open_files(void)
 		assert_int_equal(file->fd, -1);
 		if (file->status != SP_OK || file->made_by_engine)
 			continue;
-		file->fd = __real_openat(directory_fd, file->name,
-								 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		assert_uint_in_range(file->fd, 0, MAX_FD - 1);
+		assert_null(sp_create_file(file));
 		assert_int_equal(ftruncate(file->fd, file->size), 0);
-		assert_int_equal(fstat(file->fd, &status), 0);
-		file->exists = true;
-		file->device = status.st_dev;
-		file->inode = status.st_ino;
-		disk.file_of[file->fd] = i;
 	}
 }
 

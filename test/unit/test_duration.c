@@ -173,49 +173,4 @@ TEST(leaves_out_a_warm_up_that_takes_too_long)
 	}
 }
 
-/* A disk that becomes several times as slow when there is time for a round or two. */
-static int64_t slow_before_end;
-
-static void
-become_slow(void *context)
-{
-	watch_first_rounds(context);
-	if (disk.now > probe->deadline_ns - slow_before_end)
-	{
-		disk.cost[PWRITE] = 15 * MILLISECOND;
-		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 0;
-	}
-}
-
-/* The round before tells nothing then; and a slice that is cut does not count. */
-TEST(cuts_the_round_that_is_under_way)
-{
-	int			cut = 0;
-
-	for (int i = 0; i < 78; i++)
-	{
-		plan_run(&sp_suite_wal, (1500 + 13 * i) * MILLISECOND, 1, 5 * MILLISECOND,
-				 2 * MILLISECOND);
-		if (i % 3 < 2)
-			keep_regime(i % 3 == 0 ? SP_PACED : SP_SATURATED);
-		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 0;
-		disk.sd = 0;
-		slow_before_end = (i % 3 == 0 ? 30 : 100) * MILLISECOND;
-		probe->callbacks.round_done = become_slow;
-		run_probe();
-		check_end();
-		FOR_EACH_MEASURED(c)
-		{
-			const sp_result *result = &probe->results[c];
-
-			if (probe->cases[c].regime != SP_SATURATED)
-				continue;
-			/* one operation each at least: two clock ticks are enough */
-			assert_true(result->histogram.ops >= (uint64_t) result->series.n);
-			cut += result->histogram.ops % 5 != 0;
-		}
-	}
-	assert_true(cut > 0);
-}
-
 TEST_MAIN(set_up, tear_down)

@@ -205,27 +205,23 @@ TEST(shares_its_time)
 	}
 }
 
-/* A long run needs no more memory, and loses no round. */
+/* A long run needs no more memory, and loses no round; here each two are a sample. */
 TEST(merges_samples_of_long_runs)
 {
-	plan_wal("fdatasync", 400 * SECOND);
-	keep_regime(SP_PACED);
-	drop_copies();				/* the histogram has single flushes */
-	probe->flush_interval_ns = 8 * MILLISECOND;	/* a sample is a round */
-	disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
-	run_probe();
-	FOR_EACH_MEASURED(c)
-	{
-		const sp_series *series = &probe->results[c].series;
-		double		mean_us = sp_histogram_mean_ns(&probe->results[c].histogram) / 1000;
+	static sp_series series;
 
-		assert_int_equal(series->merges, 4);
-		assert_uint_in_range(series->n, SP_MAX_SAMPLES / 2, SP_MAX_SAMPLES);
-		assert_int_equal(series->rounds, probe->rounds[SP_PACED]);
-		assert_int_equal(series->n * 16 + series->pending_ends, probe->samples[SP_PACED]);
-		for (int k = 0; k < series->n; k++)
-			assert_true(fabs(series->mean_us[k] / mean_us - 1) < 1e-9);
+	sp_series_end_sample(&series);	/* of a case that had no round */
+	for (int i = 0; i < 10 * SP_MAX_SAMPLES + 5; i++)
+	{
+		sp_series_add_round(&series, 2 * i);
+		sp_series_add_round(&series, 2 * i + 1);
+		sp_series_end_sample(&series);
 	}
+	assert_int_equal(series.merges, 4);
+	assert_int_equal(series.n, 10 * SP_MAX_SAMPLES / 16);
+	assert_int_equal(series.pending_ends, 5);
+	for (int k = 0; k < series.n; k++)
+		assert_float_equal(series.mean_us[k], 32 * k + 15.5, 1e-6);
 }
 
 /* ------------------------------------------------------------- what decides */
@@ -294,7 +290,6 @@ TEST(names_what_decides)
 		sp_regime	deciding;
 		const char *words;
 	}			rows[] = {
-		{5000, SP_PACED, " fdatasync with a flush every 5 ms; "},
 		{20000, SP_PACED, " fdatasync with a flush every 20 ms; "},
 		/* three flushes of 0.5 ms and two of 0.2 ms do not fit into half a millisecond */
 		{500, SP_PACED, " fdatasync with a flush every 1.9 ms; "},
@@ -384,41 +379,6 @@ TEST(leaves_out_what_cannot_gain)
 	}
 }
 
-/*
- * A run that may end early is looked at after a quarter of its time, and after half of it; it
- * ends where the verdict is settled.
- */
-TEST(ends_where_it_is_settled)
-{
-	const int64_t duration = 8 * SECOND;
-	const int	runs = 60;
-	int			ended[SP_LOOKS + 1] = {0};
-
-	for (int run = 0; run < runs; run++)
-	{
-		int64_t		took;
-
-		/* the noisier, the later */
-		plan_equals(0.05 + 0.01 * run, (uint64_t) run + 1, duration);
-		probe->deciding = run % 2 == 0 ? SP_PACED : SP_SATURATED;
-		run_probe();
-		took = probe->finished_ns - probe->started_ns;
-		ended[probe->done ? probe->looks : SP_LOOKS]++;
-		if (!probe->done)
-		{
-			assert_int_equal(probe->looks, SP_LOOKS - 1);
-			assert_uint_in_range(took, duration - SECOND / 5, duration);
-			continue;
-		}
-		/* a turn of the other regime may come between */
-		assert_uint_in_range(took, duration * probe->looks / 4,
-							 duration * probe->looks / 4 + SECOND);
-		assert_int_equal(probe->judgement.verdict, SP_KEEP);
-	}
-	for (int look = 1; look <= SP_LOOKS; look++)
-		assert_true(ended[look] > 5);
-}
-
 /* A short run whose verdict is settled within the first turn still measures the other regime. */
 TEST(ends_when_every_case_was_measured)
 {
@@ -471,59 +431,53 @@ TEST(judges_nothing_without_a_current_method)
 		assert_true(isnan(probe->results[c].speed.estimate));
 }
 
-/* Offsets and sizes of the first writes of one file, in kB; what follows repeats them. */
-static const struct
-{
-	const sp_suite *suite;
-	const char *test;			/* its first case is looked at */
-	int			flush_size;		/* bytes */
-	int			file_size;		/* kB */
-	int			nwrites;
-	int			writes[6][2];
-}			position_cases[] =
-{
-	{&sp_suite_wal, "paced", 8192, 32, 4, {{0, 8}, {8, 8}, {16, 8}, {24, 8}}},
-	/* to 3000, 6000, 9000, 12000, 15000; 18000 does not fit */
-	{&sp_suite_wal, "paced", 3000, 16, 5, {{0, 8}, {0, 8}, {0, 16}, {8, 8}, {8, 8}}},
-	{&sp_suite_wal, "paced", 12288, 32, 2, {{0, 16}, {8, 16}}},
-	{&sp_suite_wal, "paced", 1, 8, 1, {{0, 8}}},
-	{&sp_suite_wal, "paced", 32768, 32, 1, {{0, 32}}},
-	{&sp_suite_wal, "paced", 40000, 32, 1, {{0, 32}}},
-	/* one call, however long; 300000 is in the 37th page */
-	{&sp_suite_wal, "paced", 300000, 1024, 3, {{0, 296}, {288, 304}, {584, 296}}},
-	{&sp_suite_wal, "paced", 16777216, 16384, 1, {{0, 16384}}},
-	/* the tool always writes at the beginning of the file */
-	{&sp_suite_pg_test_fsync, "one_write", 8192, 64, 1, {{0, 8}}},
-	{&sp_suite_pg_test_fsync, "two_writes", 8192, 64, 2, {{0, 8}, {8, 8}}},
-	{&sp_suite_pg_test_fsync, "non_write_descriptor", 8192, 64, 1, {{0, 8}}},
-};
-
+/* The first six writes of a file: offset and size, in kB. */
 TEST(writes_where_the_server_and_the_tool_do)
 {
-	FOR_EACH(row, position_cases)
+	static const struct
 	{
+		const sp_suite *suite;
+		const char *test;		/* its first case is looked at */
+		int			flush_size; /* bytes */
+		int			file_size;	/* kB */
+		const char *writes;
+	}			rows[] = {
+		{&sp_suite_wal, "paced", 8192, 32, "0+8 8+8 16+8 24+8 0+8 8+8 "},
+		/* to 3000, 6000, 9000, 12000, 15000; 18000 does not fit */
+		{&sp_suite_wal, "paced", 3000, 16, "0+8 0+8 0+16 8+8 8+8 0+8 "},
+		{&sp_suite_wal, "paced", 12288, 32, "0+16 8+16 0+16 8+16 0+16 8+16 "},
+		{&sp_suite_wal, "paced", 1, 8, "0+8 0+8 0+8 0+8 0+8 0+8 "},
+		{&sp_suite_wal, "paced", 32768, 32, "0+32 0+32 0+32 0+32 0+32 0+32 "},
+		{&sp_suite_wal, "paced", 40000, 32, "0+32 0+32 0+32 0+32 0+32 0+32 "},
+		/* one call, however long; 300000 is in the 37th page */
+		{&sp_suite_wal, "paced", 300000, 1024, "0+296 288+304 584+296 0+296 288+304 584+296 "},
+		/* the tool always writes at the beginning of the file */
+		{&sp_suite_pg_test_fsync, "one_write", 8192, 64, "0+8 0+8 0+8 0+8 0+8 0+8 "},
+		{&sp_suite_pg_test_fsync, "two_writes", 8192, 64, "0+8 8+8 0+8 8+8 0+8 8+8 "},
+		{&sp_suite_pg_test_fsync, "non_write_descriptor", 8192, 64, "0+8 0+8 0+8 0+8 0+8 0+8 "},
+	};
+
+	FOR_EACH(row, rows)
+	{
+		char		text[200];
+		sp_sentence writes = sp_sentence_begin(text, sizeof(text));
 		int			found = 0;
 		int			c = 0;
 
 		plan_suite(row->suite, "fdatasync", row->flush_size, row->file_size * KILOBYTE);
 		while (strcmp(probe->cases[c].test, row->test) != 0)
 			c++;
-		if (row->suite == &sp_suite_wal)
-			probe->ncases = 2;	/* open_datasync and fdatasync, paced */
 		run_probe();
-		for (int k = 0; k < disk.nrecords && found < 6; k++)
+		for (const call_record *call = disk.records; found < 6; call++)
 		{
-			const call_record *call = &disk.records[k];
-			const int  *expected = row->writes[found % row->nwrites];
-
+			assert_true(call < disk.records + disk.nrecords);
 			if (call->file != probe->cases[c].file || call->call != PWRITE)
 				continue;
-			if (call->offset != expected[0] * KILOBYTE || call->size != expected[1] * KILOBYTE)
-				fail_msg("row %d, write %d: %lld at %lld", (int) (row - position_cases), found,
-						 (long long) call->size, (long long) call->offset);
+			sp_say(&writes, "%d+%d ", (int) (call->offset / KILOBYTE),
+				   (int) (call->size / KILOBYTE));
 			found++;
 		}
-		assert_int_equal(found, 6);
+		assert_string_equal(text, row->writes);
 	}
 }
 

@@ -11,7 +11,7 @@
 /* Plans that together make every call, so short that the runs are few. */
 enum
 {
-	WAL, TOOL, MOVING_WAL, STREAM, SEGMENTS, PLANS
+	TOOL, WAL, STREAM, SEGMENTS, PLANS
 };
 
 static const struct
@@ -20,9 +20,8 @@ static const struct
 	int64_t		duration;		/* ms */
 }			plans[PLANS] =
 {
-	[WAL] = {&sp_suite_wal, 30},
 	[TOOL] = {&sp_suite_pg_test_fsync, 30},	/* openat and close */
-	[MOVING_WAL] = {&sp_suite_wal, 300},
+	[WAL] = {&sp_suite_wal, 300},	/* and moves */
 	[STREAM] = {&sp_suite_stream, 30},
 	[SEGMENTS] = {&sp_suite_segments, 150},	/* pwritev, renameat and unlinkat */
 };
@@ -61,7 +60,7 @@ plan_short_run(int plan, int n)
 	probe->duration_ns = plans[plan].duration * MILLISECOND;
 	disk.makes_files = plan == SEGMENTS;
 	disk.fault_cost = 3 * MILLISECOND;
-	if (plan == MOVING_WAL)
+	if (plan == WAL)
 	{
 		probe->flush_interval_ns = 4 * MILLISECOND;
 		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = MILLISECOND / 2;

@@ -9,9 +9,7 @@
 /* The calls of a run between two moves. */
 typedef struct block
 {
-	int			end;			/* of its records: the syncs of the move, then the rounds */
 	int			syncs[SP_MAX_FILES];	/* of the move, by file */
-	int			writes[SP_MAX_FILES];	/* of the rounds */
 	bool		comes[SP_MAX_FILES][SP_MAX_FILES];	/* to a file, the method with that home */
 } block;
 
@@ -34,9 +32,7 @@ read_blocks(void)
 		nblocks += i == 0 || (call->cleans_up && !call[-1].cleans_up);
 		assert_true(nblocks <= MAX_BLOCKS);
 		now = &blocks[nblocks - 1];
-		now->end = i + 1;
 		now->syncs[call->file] += call->cleans_up && call->call == FSYNC;
-		now->writes[call->file] += !call->cleans_up && call->call == PWRITE;
 		now->comes[call->file][call->home] = true;
 	}
 }
@@ -116,6 +112,15 @@ TEST(brings_every_method_to_every_file)
 	}
 }
 
+static int	block_rounds[MAX_BLOCKS];
+
+static void
+count_round_of_block(void *context)
+{
+	fake_round_done(context);
+	block_rounds[probe->rotation.shift[SP_PACED]]++;
+}
+
 /* A paced block has at least 16 rounds and lasts at least 40 ms, in whole samples. */
 TEST(moves_after_whole_samples)
 {
@@ -132,27 +137,16 @@ TEST(moves_after_whole_samples)
 
 	FOR_EACH(row, rows)
 	{
-		const int64_t turn = 500 * MILLISECOND;
-		int			seen = 0;
-
 		plan_wal("fdatasync", (20 + 4 * row->block) * row->interval * 1000);
 		keep_regime(SP_PACED);
 		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
 		probe->flush_interval_ns = row->interval * 1000;
+		probe->callbacks.round_done = count_round_of_block;
+		memset(block_rounds, 0, sizeof(block_rounds));
 		run_probe();
-		read_blocks();
-		for (int b = 0; b + 1 < nblocks; b++)
-		{
-			/* one of them is the round that is not counted, or the first one of a turn */
-			int64_t		rounds = blocks[b].writes[1] - 1;
-
-			/* where a new turn begins there is one more */
-			if (rounds != row->block &&
-				!(rounds == row->block + 1 && disk.records[blocks[b].end - 1].at > turn))
-				fail_msg("every %d us, block %d: %d rounds", (int) row->interval, b, (int) rounds);
-			seen += rounds == row->block;
-		}
-		assert_true(seen >= 1);
+		assert_true(probe->rotation.shift[SP_PACED] >= 2);
+		for (int b = 0; b < probe->rotation.shift[SP_PACED]; b++)
+			assert_int_equal(block_rounds[b], row->block);
 		FOR_EACH_MEASURED(c)
 		{
 			const sp_series *series = &probe->results[c].series;

@@ -54,6 +54,7 @@ static sp_segment_work
 work_on(sp_segment_kind kind)
 {
 	plan(true, true);
+	disk.nrecords = 0;
 	for (int i = 0; i < probe->nfiles; i++)
 		probe->rotation.in_use[i] = i;
 	return (sp_segment_work) {

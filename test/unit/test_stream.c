@@ -159,11 +159,11 @@ TEST(fits_every_duration)
 		10, 999, 1000, 4999, 5000, 5001, 600000, 3599000, 3600000, 3601000, INT32_MAX
 	};
 
-	for (size_t i = 0; i < lengthof(durations_ms); i++)
+	FOR_EACH(ms, durations_ms)
 	{
 		for (int cases = 1; cases <= SP_MAX_CASES; cases++)
 		{
-			int64_t		duration = durations_ms[i] * MILLISECOND;
+			int64_t		duration = *ms * MILLISECOND;
 			int64_t		length = sp_second_length_ns(duration, cases);
 
 			assert_true(length > 0 && length * cases <= duration);
