@@ -48,7 +48,6 @@ typedef struct call_record
 	int			home;			/* whose cases use it */
 	int64_t		offset;
 	int64_t		size;
-	int			parts;
 	bool		cleans_up;		/* its operation began with a sync: the file moves */
 	int64_t		at;				/* when it had been done */
 } call_record;
@@ -161,7 +160,7 @@ has_wrong_flags(int fd)
 
 /* Record a call.  Returns the errno with which it fails, or 0. */
 static int
-on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
+on_call(fake_call call, int file, int64_t offset, int64_t size)
 {
 	int			home = home_at(file);
 	bool		writes = call == PWRITE || call == PWRITEV;
@@ -190,7 +189,7 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 		disk.counters.flushes += disk.sync_flushes;
 	if (disk.nrecords < MAX_RECORDS)
 		disk.records[disk.nrecords++] = (call_record) {
-			call, file, home, offset, size, parts, disk.cleaning, disk.now
+			call, file, home, offset, size, disk.cleaning, disk.now
 		};
 
 	if (call != disk.fail_call || disk.fail_at == 0 || disk.calls[call] < disk.fail_at ||
@@ -217,7 +216,7 @@ fake_write(fake_call call, int fd, const struct iovec *parts, int nparts, off_t 
 
 	for (int i = 0; i < nparts; i++)
 		size += parts[i].iov_len;
-	failure = on_call(call, file_of(fd), offset, (int64_t) size, nparts);
+	failure = on_call(call, file_of(fd), offset, (int64_t) size);
 	wrong(file_of(fd) >= 0 && has_wrong_flags(fd), false);
 	if (failure == 0 && disk.was_short)
 		failure = disk.rest_errno;
@@ -240,8 +239,8 @@ ssize_t
 __wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset)
 {
 	/* one page of zeros, again and again */
-	for (int i = 1; i < nparts; i++)
-		wrong(parts[i].iov_base != parts[0].iov_base, true);
+	for (int i = 0; i < nparts; i++)
+		wrong(parts[i].iov_base != parts[0].iov_base || parts[i].iov_len > SP_WAL_PAGE_SIZE, true);
 	return fake_write(PWRITEV, fd, parts, nparts, offset);
 }
 
@@ -261,7 +260,7 @@ __wrap_openat(int dirfd, const char *name, int flags,...)
 	int			file = file_of_name(name);
 	int			fd;
 
-	if ((errno = on_call(OPENAT, file, 0, 0, 0)) != 0)
+	if ((errno = on_call(OPENAT, file, 0, 0)) != 0)
 		return -1;
 	wrong((flags & O_NOFOLLOW) == 0, true);
 	wrong((flags & O_CREAT) != 0 && (flags & O_EXCL) == 0, true);
@@ -280,7 +279,7 @@ __wrap_openat(int dirfd, const char *name, int flags,...)
 int
 __wrap_close(int fd)
 {
-	int			failure = on_call(CLOSE, file_of(fd), 0, 0, 0);
+	int			failure = on_call(CLOSE, file_of(fd), 0, 0);
 
 	/* that one is the caller's, or another one takes its place */
 	wrong(file_of(fd) >= 0 && probe->files[file_of(fd)].fd == fd &&
@@ -296,14 +295,14 @@ __wrap_close(int fd)
 int
 __wrap_renameat(int dirfd, const char *name, int to, const char *other)
 {
-	errno = on_call(RENAME, file_of_name(name), 0, 0, 0);
+	errno = on_call(RENAME, file_of_name(name), 0, 0);
 	return errno == 0 ? __real_renameat(dirfd, name, to, other) : -1;
 }
 
 int
 __wrap_unlinkat(int dirfd, const char *name, int flags)
 {
-	errno = on_call(UNLINK, file_of_name(name), 0, 0, 0);
+	errno = on_call(UNLINK, file_of_name(name), 0, 0);
 	return errno == 0 ? __real_unlinkat(dirfd, name, flags) : -1;
 }
 
@@ -311,7 +310,7 @@ static int
 fake_sync(fake_call call, int fd)
 {
 	int			file = file_of(fd);
-	int			failure = on_call(call, file, 0, 0, 0);
+	int			failure = on_call(call, file, 0, 0);
 
 	wrong(file >= 0 && disk.has_written && has_wrong_flags(fd), false);
 	/* the directory has no other descriptor */
@@ -459,6 +458,14 @@ open_files(void)
 	}
 }
 
+static void
+forget_run(void)
+{
+	memset(&disk.failed_record, 0,
+		   offsetof(fake_disk, records) - offsetof(fake_disk, failed_record));
+	disk.failed_record = -1;
+}
+
 /* Defaults for a test: a fast disk, and a run on it. */
 static void
 plan_for(const sp_suite *suite, const sp_server *server)
@@ -487,6 +494,7 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
 	open_files();
+	forget_run();
 }
 
 /*
@@ -576,9 +584,7 @@ static inline void
 run_probe(void)
 {
 	memset(&probe->started_ns, 0, sizeof(*probe) - offsetof(sp_probe, started_ns));
-	memset(&disk.failed_record, 0,
-		   offsetof(fake_disk, records) - offsetof(fake_disk, failed_record));
-	disk.failed_record = -1;
+	forget_run();
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		probe->files[i].position = 0;
