@@ -76,8 +76,7 @@ typedef struct fake_disk
 	int64_t		fault_cost;		/* additional time of the call that fails */
 
 	fake_call	fail_call;
-	int			fail_at;		/* the n-th of them, from 1; 0 never */
-	bool		fails_on;		/* and all later ones */
+	int			fail_at;		/* the n-th of them, from 1; 0 never; -n: and all later ones */
 	int			fail_errno;
 	int			rest_errno;		/* of the rest of a short write; 0 succeeds */
 	long		jump_at;		/* check of interrupts that jumps; 0 never */
@@ -192,8 +191,8 @@ on_call(fake_call call, int file, int64_t offset, int64_t size)
 			call, file, home, offset, size, disk.cleaning, disk.now
 		};
 
-	if (call != disk.fail_call || disk.fail_at == 0 || disk.calls[call] < disk.fail_at ||
-		(disk.calls[call] > disk.fail_at && !disk.fails_on))
+	if (call != disk.fail_call || disk.fail_at == 0 || disk.calls[call] < abs(disk.fail_at) ||
+		(disk.calls[call] > disk.fail_at && disk.fail_at > 0))
 		return 0;
 	disk.failed_record = disk.nrecords - 1;
 	disk.now += disk.fault_cost;

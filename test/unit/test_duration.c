@@ -1,9 +1,8 @@
 /*
  * A probe never takes longer than its duration, on a simulated disk.
  *
- * The bound has two parts: a plan that does not fit into its duration is
- * refused before it runs (plan.c), and a plan that runs ends in time,
- * however slow its flushes are.  The __wrap_ functions are in fake_disk.h.
+ * The bound has two parts: a plan that does not fit into its duration is refused before it
+ * runs (plan.c), and a plan that runs ends in time, however slow its flushes are.
  */
 #include "fake_disk.h"
 

@@ -1,8 +1,7 @@
 /*
  * Tests of src/engine/measure/rotation.c: the files rotate among the methods.
  *
- * What is checked is what the simulated disk saw: who wrote to which file, when, and
- * what came before.  The __wrap_ functions are in fake_disk.h.
+ * What is checked is what the simulated disk saw: who wrote to which file, and when.
  */
 #include "fake_disk.h"
 
