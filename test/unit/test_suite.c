@@ -266,30 +266,26 @@ TEST(opens_as_the_method_does)
 {
 	static const struct
 	{
-		const char *method;		/* NULL: not synced */
+		const char *method;
 		int			flags;
 	}			rows[] = {
 		{"open_datasync", O_DSYNC}, {"open_sync", O_SYNC}, {"fdatasync", 0}, {"fsync", 0},
-		{NULL, 0},
 	};
+	const int	all = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
 
-	for (int i = 0; i < 2 * (int) lengthof(rows); i++)
+	FOR_EACH(row, rows)
 	{
-		const char *name = rows[i / 2].method;
-		sp_file		file = {
-			.method = name ? sp_sync_method_find(name) : NULL, .direct_io = i % 2 == 1
-		};
+		sp_file		file = {.method = sp_sync_method_find(row->method)};
 
-		if (name)
-		{
-			assert_string_equal(file.method->name, name);
-			/* it syncs by its open flags or by its call, never both or neither */
-			assert_int_equal(file.method->opens_synced, rows[i / 2].flags != 0);
-			assert_int_equal(file.method->sync == NULL, rows[i / 2].flags != 0);
-		}
-		assert_int_equal(sp_open_flags(&file), O_RDWR | O_NOFOLLOW | O_CLOEXEC |
-						 rows[i / 2].flags | (file.direct_io ? sp_direct_io_flag : 0));
+		assert_string_equal(file.method->name, row->method);
+		/* it syncs by its open flags or by its call, never both or neither */
+		assert_int_equal(file.method->opens_synced, row->flags != 0);
+		assert_int_equal(file.method->sync == NULL, row->flags != 0);
+		assert_int_equal(sp_open_flags(&file), all | row->flags);
+		file.direct_io = true;
+		assert_int_equal(sp_open_flags(&file), all | row->flags | sp_direct_io_flag);
 	}
+	assert_int_equal(sp_open_flags(&(sp_file) {.method = NULL}), all);
 	assert_null(sp_sync_method_find("none"));
 }
 
