@@ -288,7 +288,7 @@ TEST(names_what_decides)
 		sp_regime	deciding;
 		const char *words;
 	}			rows[] = {
-		{20000, SP_PACED, " fdatasync with a flush every 20 ms; "},
+		{125000, SP_PACED, " fdatasync with a flush every 125 ms; "},
 		/* three flushes of 0.5 ms and two of 0.2 ms do not fit into half a millisecond */
 		{500, SP_PACED, " fdatasync with a flush every 1.9 ms; "},
 		{5000, SP_SATURATED, " fdatasync back to back; "},
