@@ -6,7 +6,7 @@
  * same every time.  Any one call can be made to fail.  The files are real, but the
  * writes are not.  The suite segments makes, renames and removes real files.
  *
- * Rules that must always hold are checked here: calls are made only within an
+ * Rules that must hold in every run are checked here: calls are made only within an
  * operation, on known descriptors with the flags of the method that uses them, never
  * beyond the end of a file, and never after a failed sync of the same file.
  */
@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include "engine/measure/probe_internal.h"
 #include "engine/measure/segments.h"
 #include "engine/measure/stream.h"
 #include "engine/verdict/verdict.h"
@@ -47,14 +48,12 @@ typedef struct call_record
 	int			home;			/* whose cases use it */
 	int64_t		offset;
 	int64_t		size;
-	int			parts;
 	bool		cleans_up;		/* its operation began with a sync: the file moves */
 	int64_t		at;				/* when it had been done */
 } call_record;
 
 typedef struct fake_disk
 {
-	bool		armed;			/* the engine runs */
 	bool		makes_files;	/* the suite segments: see wrong() */
 
 	/* what the device counts for each sync, and for background I/O */
@@ -77,8 +76,7 @@ typedef struct fake_disk
 	int64_t		fault_cost;		/* additional time of the call that fails */
 
 	fake_call	fail_call;
-	int			fail_at;		/* the n-th of them, from 1; 0 never */
-	bool		fails_on;		/* and all later ones */
+	int			fail_at;		/* the n-th of them, from 1; 0 never; -n: and all later ones */
 	int			fail_errno;
 	int			rest_errno;		/* of the rest of a short write; 0 succeeds */
 	long		jump_at;		/* check of interrupts that jumps; 0 never */
@@ -88,10 +86,8 @@ typedef struct fake_disk
 	int			flags_of[MAX_FD];	/* with which it was opened */
 
 	/* What follows is that of the last run; see run_probe(). */
-	int			failed_file;	/* -1: nothing failed */
-	int			failed_home;
 	int			failed_record;	/* index into records, or -1 */
-	int			rest_of;		/* file whose last write was short, or -1 */
+	bool		was_short;		/* the last write, which has a rest */
 	bool		sync_failed[SP_MAX_FILES];
 	bool		in_operation;
 	bool		has_written;	/* in this operation */
@@ -117,14 +113,12 @@ static char buffer[SP_WAL_FILE_MAX_SIZE] __attribute__((aligned(4096)));
 static char directory[64];
 static int	directory_fd;
 
-/* Of the suites stream and segments; and the limit that a stream is planned for, 0 for none. */
 static union
 {
 	sp_stream	stream;
 	sp_segments segments;
 }			suite_data;
-#define stream_log	suite_data.stream
-static int64_t planned_bytes;
+static int64_t max_stream_bytes;	/* set before a plan; 0: unlimited */
 
 /* What the linker puts in the place of the calls has no other declaration. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -165,7 +159,7 @@ has_wrong_flags(int fd)
 
 /* Record a call.  Returns the errno with which it fails, or 0. */
 static int
-on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
+on_call(fake_call call, int file, int64_t offset, int64_t size)
 {
 	int			home = home_at(file);
 	bool		writes = call == PWRITE || call == PWRITEV;
@@ -194,14 +188,12 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 		disk.counters.flushes += disk.sync_flushes;
 	if (disk.nrecords < MAX_RECORDS)
 		disk.records[disk.nrecords++] = (call_record) {
-			call, file, home, offset, size, parts, disk.cleaning, disk.now
+			call, file, home, offset, size, disk.cleaning, disk.now
 		};
 
-	if (call != disk.fail_call || disk.fail_at == 0 || disk.calls[call] < disk.fail_at ||
-		(disk.calls[call] > disk.fail_at && !disk.fails_on))
+	if (call != disk.fail_call || disk.fail_at == 0 || disk.calls[call] < abs(disk.fail_at) ||
+		(disk.calls[call] > disk.fail_at && disk.fail_at > 0))
 		return 0;
-	disk.failed_file = file;
-	disk.failed_home = home;
 	disk.failed_record = disk.nrecords - 1;
 	disk.now += disk.fault_cost;
 	disk.counters.busy_ms += (uint64_t) (disk.fault_cost / SP_NS_PER_MS);
@@ -223,17 +215,15 @@ fake_write(fake_call call, int fd, const struct iovec *parts, int nparts, off_t 
 
 	for (int i = 0; i < nparts; i++)
 		size += parts[i].iov_len;
-	failure = on_call(call, file_of(fd), offset, (int64_t) size, nparts);
+	failure = on_call(call, file_of(fd), offset, (int64_t) size);
 	wrong(file_of(fd) >= 0 && has_wrong_flags(fd), false);
-	if (failure == 0 && disk.rest_of == file_of(fd))
+	if (failure == 0 && disk.was_short)
 		failure = disk.rest_errno;
-	disk.rest_of = failure == SHORT_WRITE ? file_of(fd) : -1;
-	if (failure == 0)
-		return (ssize_t) size;
+	disk.was_short = failure == SHORT_WRITE && size > 1;
 	if (failure == SHORT_WRITE)
 		return (ssize_t) size / 2;
 	errno = failure;
-	return -1;
+	return failure == 0 ? (ssize_t) size : -1;
 }
 
 ssize_t
@@ -248,8 +238,8 @@ ssize_t
 __wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset)
 {
 	/* one page of zeros, again and again */
-	for (int i = 1; i < nparts; i++)
-		wrong(parts[i].iov_base != parts[0].iov_base, true);
+	for (int i = 0; i < nparts; i++)
+		wrong(parts[i].iov_base != parts[0].iov_base || parts[i].iov_len > SP_WAL_PAGE_SIZE, true);
 	return fake_write(PWRITEV, fd, parts, nparts, offset);
 }
 
@@ -266,21 +256,21 @@ file_of_name(const char *name)
 int
 __wrap_openat(int dirfd, const char *name, int flags,...)
 {
-	int			file = disk.armed ? file_of_name(name) : -1;
+	int			file = file_of_name(name);
 	int			fd;
 
-	if (disk.armed && (errno = on_call(OPENAT, file, 0, 0, 0)) != 0)
+	if ((errno = on_call(OPENAT, file, 0, 0)) != 0)
 		return -1;
-	wrong(disk.armed && (flags & O_NOFOLLOW) == 0, true);
-	wrong(disk.armed && (flags & O_CREAT) != 0 && (flags & O_EXCL) == 0, true);
+	wrong((flags & O_NOFOLLOW) == 0, true);
+	wrong((flags & O_CREAT) != 0 && (flags & O_EXCL) == 0, true);
 	/* the flags are only looked at: a synced write would take its time */
 	fd = __real_openat(dirfd, name, flags & ~(O_SYNC | O_DSYNC | O_DIRECT), 0600);
-	if (disk.armed && fd >= 0 && fd < MAX_FD)
-	{
-		disk.file_of[fd] = file;
-		disk.flags_of[fd] = flags;
-		disk.reopened++;
-	}
+	if (fd < 0)
+		return -1;
+	assert_true(fd < MAX_FD);
+	disk.file_of[fd] = file;
+	disk.flags_of[fd] = flags;
+	disk.reopened++;
 	return fd;
 }
 
@@ -288,11 +278,8 @@ __wrap_openat(int dirfd, const char *name, int flags,...)
 int
 __wrap_close(int fd)
 {
-	int			failure;
+	int			failure = on_call(CLOSE, file_of(fd), 0, 0);
 
-	if (!disk.armed)
-		return __real_close(fd);
-	failure = on_call(CLOSE, file_of(fd), 0, 0, 0);
 	/* that one is the caller's, or another one takes its place */
 	wrong(file_of(fd) >= 0 && probe->files[file_of(fd)].fd == fd &&
 		  (!disk.cleaning || disk.reopened == 0), false);
@@ -307,23 +294,22 @@ __wrap_close(int fd)
 int
 __wrap_renameat(int dirfd, const char *name, int to, const char *other)
 {
-	errno = on_call(RENAME, file_of_name(name), 0, 0, 0);
+	errno = on_call(RENAME, file_of_name(name), 0, 0);
 	return errno == 0 ? __real_renameat(dirfd, name, to, other) : -1;
 }
 
 int
 __wrap_unlinkat(int dirfd, const char *name, int flags)
 {
-	if (disk.armed && (errno = on_call(UNLINK, file_of_name(name), 0, 0, 0)) != 0)
-		return -1;
-	return __real_unlinkat(dirfd, name, flags);
+	errno = on_call(UNLINK, file_of_name(name), 0, 0);
+	return errno == 0 ? __real_unlinkat(dirfd, name, flags) : -1;
 }
 
 static int
 fake_sync(fake_call call, int fd)
 {
 	int			file = file_of(fd);
-	int			failure = on_call(call, file, 0, 0, 0);
+	int			failure = on_call(call, file, 0, 0);
 
 	wrong(file >= 0 && disk.has_written && has_wrong_flags(fd), false);
 	/* the directory has no other descriptor */
@@ -450,10 +436,7 @@ close_files(void)
 	probe->nfiles = 0;
 }
 
-/*
- * Create the files of a plan, and register them with the disk.  They are opened
- * without their flags, some of which not every file system takes.
- */
+/* Create the files of a plan. */
 static void
 open_files(void)
 {
@@ -461,7 +444,6 @@ open_files(void)
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		sp_file    *file = &probe->files[i];
-		struct stat status;
 
 		snprintf(file->name, sizeof(file->name), "file%d", i);
 		snprintf(file->other_name, sizeof(file->other_name), "other%d", i);
@@ -470,17 +452,17 @@ open_files(void)
 		assert_int_equal(file->fd, -1);
 		if (file->status != SP_OK || file->made_by_engine)
 			continue;
-		file->fd = __real_openat(directory_fd, file->name,
-								 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		assert_uint_in_range(file->fd, 0, MAX_FD - 1);
+		assert_null(sp_create_file(file));
 		assert_int_equal(ftruncate(file->fd, file->size), 0);
-		assert_int_equal(fstat(file->fd, &status), 0);
-		file->exists = true;
-		file->device = status.st_dev;
-		file->inode = status.st_ino;
-		disk.file_of[file->fd] = i;
-		disk.flags_of[file->fd] = sp_open_flags(file);
 	}
+}
+
+static void
+forget_run(void)
+{
+	memset(&disk.failed_record, 0,
+		   offsetof(fake_disk, records) - offsetof(fake_disk, failed_record));
+	disk.failed_record = -1;
 }
 
 /* Defaults for a test: a fast disk, and a run on it. */
@@ -491,7 +473,7 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	memset(probe, 0, sizeof(*probe));
 	memset(&disk, 0, offsetof(fake_disk, records));
 	memset(&suite_data, 0, sizeof(suite_data));
-	stream_log.max_bytes = planned_bytes;
+	suite_data.stream.max_bytes = max_stream_bytes;
 	probe->device = (sp_device_facts) {.write_cache = "", .backing_write_cache = ""};
 	probe->data = &suite_data;
 	probe->suite = suite;
@@ -510,25 +492,35 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	disk.tick = 50;
 	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
-	disk.failed_file = disk.failed_home = disk.rest_of = -1;
 	open_files();
+	forget_run();
 }
 
 /*
  * The times of these tests are those of four methods, or five where fsync_writethrough is one.
  * A method that the engine learns has its own tests, and is not offered here.
  */
-static inline void
-plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t segment_size)
+static inline sp_server
+server_with(const char *current)
 {
 	sp_server	server = {
 		.current = current ? sp_sync_method_find(current) : NULL,
-		.flush_size = flush_size,.segment_size = segment_size,.init_write_size = 262144
+		.flush_size = 8192,.segment_size = 64 * KILOBYTE,.init_write_size = 262144
 	};
 
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 		server.offers[i] = strstr("open_datasync fdatasync fsync_writethrough open_sync",
 								  sp_sync_methods[i].name) != NULL;
+	return server;
+}
+
+static inline void
+plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t segment_size)
+{
+	sp_server	server = server_with(current);
+
+	server.flush_size = flush_size;
+	server.segment_size = segment_size;
 	plan_for(suite, &server);
 }
 
@@ -549,54 +541,25 @@ let_fail(fake_call call, int n, int error)
 	disk.fail_errno = error;
 }
 
-/* open_* sync with the write, and so make one call less: the others' sync takes that long. */
-static inline void
-even_out_methods(int64_t sync_ns)
-{
-	disk.cost[FSYNC] = disk.cost[FDATASYNC] = sync_ns;
-	for (int i = 0; i < probe->nfiles; i++)
-		disk.home_cost[i] = probe->files[i].method->opens_synced ? sync_ns : 0;
-}
-
-static inline bool
-is_measured(int c)
-{
-	return probe->results[c].status == SP_OK;
-}
-
 #define FOR_EACH_MEASURED(c) \
 	for (int c = 0; c < probe->ncases; c++) \
-		if (is_measured(c))
+		if (probe->results[c].status == SP_OK)
 
 /* Drop the cases of the other regime.  Those of one follow each other. */
 static inline void
 keep_regime(sp_regime regime)
 {
-	int			first = 0;
-	int			n = 0;
-
-	while (probe->cases[first].regime != regime)
-		first++;
-	for (; first + n < probe->ncases && probe->cases[first + n].regime == regime; n++)
-	{
-		probe->cases[n] = probe->cases[first + n];
-		if (probe->cases[n].baseline >= 0)
-			probe->cases[n].baseline -= first;
-	}
-	probe->ncases = n;
-}
-
-/* The cases of a regime that are compared: of each method, and the control. */
-static inline int
-count_compared(sp_regime regime)
-{
 	int			n = 0;
 
 	for (int c = 0; c < probe->ncases; c++)
-		n += probe->cases[c].regime == regime &&
-			(probe->cases[c].candidate || probe->cases[c].control) &&
-			probe->files[probe->cases[c].file].status == SP_OK;
-	return n;
+	{
+		if (probe->cases[c].regime != regime)
+			continue;
+		probe->cases[n] = probe->cases[c];
+		probe->cases[n].baseline -= probe->cases[n].baseline >= 0 ? c - n : 0;
+		n++;
+	}
+	probe->ncases = n;
 }
 
 /* Let every method stay at its first file. */
@@ -615,46 +578,12 @@ drop_copies(void)
 		probe->files[i].copy = -1;
 }
 
-/* Does a case use that file of the plan, or is it one of its copies? */
-static inline bool
-uses_home(int c, int home)
-{
-	int			file = probe->cases[c].file;
-
-	while (file >= 0 && file != home)
-		file = probe->files[file].copy;
-	return file == home;
-}
-
-/* How often have files moved?  Those that the regime uses are synced, one after the other. */
-static inline int
-count_moves(void)
-{
-	int			moves = 0;
-
-	assert_true(disk.nrecords < MAX_RECORDS);
-	for (int i = 0; i < disk.nrecords; i++)
-		moves += disk.records[i].cleans_up && (i == 0 || !disk.records[i - 1].cleans_up);
-	return moves;
-}
-
-/* An interrupt leaves the engine by a jump to here. */
-static void __attribute__((noinline))
-run_armed(void)
-{
-	disk.armed = true;
-	if (setjmp(disk.jump) == 0)
-		sp_probe_run(probe);
-	disk.armed = false;
-}
-
-/* Run from the start, and check that the rules held. */
+/* Run from the start, and check that the rules held.  An interrupt leaves the engine by a jump. */
 static inline void
 run_probe(void)
 {
 	memset(&probe->started_ns, 0, sizeof(*probe) - offsetof(sp_probe, started_ns));
-	memset(&disk.failed_file, 0, offsetof(fake_disk, records) - offsetof(fake_disk, failed_file));
-	disk.failed_file = disk.failed_home = disk.failed_record = disk.rest_of = -1;
+	forget_run();
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		probe->files[i].position = 0;
@@ -663,24 +592,39 @@ run_probe(void)
 			disk.flags_of[probe->files[i].fd] = sp_open_flags(&probe->files[i]);
 	}
 
-	run_armed();
+	if (setjmp(disk.jump) == 0)
+		sp_probe_run(probe);
 	if (disk.broken_rule)
 		fail_msg("a call for which %s", disk.broken_rule);
 	assert_true(disk.reopened == 0 || disk.makes_files);
 }
 
-/* The result of a method in a regime. */
 static inline sp_result *
-result_in(sp_regime regime, const char *label)
+result_in(sp_regime regime, const char *method)
 {
-	for (int c = 0; c < probe->ncases; c++)
+	int			c = sp_method_case(probe, regime, method);
+
+	assert_true(c >= 0);
+	return &probe->results[c];
+}
+
+/*
+ * The calls on a file, or all (-1), a letter each: W pwrite, V pwritev, O open, C close, S fsync,
+ * F fdatasync, R rename, U unlink.
+ */
+static inline const char *
+calls_of(int file)
+{
+	static char letters[MAX_RECORDS + 1];
+	int			n = 0;
+
+	for (int i = 0; i < disk.nrecords; i++)
 	{
-		if (probe->cases[c].regime == regime && probe->cases[c].candidate &&
-			strcmp(probe->cases[c].label, label) == 0)
-			return &probe->results[c];
+		if (file < 0 || disk.records[i].file == file)
+			letters[n++] = "WVOCSFRU"[disk.records[i].call];
 	}
-	fail_msg("no case of %s", label);
-	return NULL;
+	letters[n] = '\0';
+	return letters;
 }
 
 /* The reason of the verdict of the last run. */

@@ -61,33 +61,30 @@ TEST(agrees_with_the_sorted_sample)
 	static sp_histogram other;
 	uint64_t	seed = 2;
 
-	for (size_t i = 0; i < lengthof(sizes); i++)
+	FOR_EACH(n, sizes)
 	{
-		size_t		n = sizes[i];
 		double		sum = 0;
 
 		histogram = other = (sp_histogram) {0};
 		assert_true(isnan(sp_histogram_mean_ns(&histogram)));
 		assert_true(isnan(sp_histogram_quantile_ns(&histogram, 0.5)));
-		for (size_t k = 0; k < n; k++)
+		for (size_t k = 0; k < *n; k++)
 		{
 			sample[k] = (uint64_t) (300e3 * exp(random_normal(&seed)));
 			sp_histogram_add(k % 3 == 0 ? &histogram : &other, sample[k]);
 			sum += (double) sample[k];
 		}
 		sp_histogram_merge(&histogram, &other);
-		qsort(sample, n, sizeof(uint64_t), compare_values);
-		assert_int_equal(histogram.ops, n);
+		qsort(sample, *n, sizeof(uint64_t), compare_values);
+		assert_int_equal(histogram.ops, *n);
 		assert_int_equal(histogram.min_ns, sample[0]);
-		assert_int_equal(histogram.max_ns, sample[n - 1]);
-		assert_true(fabs(sp_histogram_mean_ns(&histogram) / (sum / (double) n) - 1) < 1e-12);
-		for (size_t k = 0; k < lengthof(qs); k++)
+		assert_int_equal(histogram.max_ns, sample[*n - 1]);
+		assert_true(fabs(sp_histogram_mean_ns(&histogram) / (sum / (double) *n) - 1) < 1e-12);
+		FOR_EACH(q, qs)
 		{
-			double		exact = (double) sample[(size_t) fmax(ceil(qs[k] * (double) n), 1) - 1];
-			double		found = sp_histogram_quantile_ns(&histogram, qs[k]);
+			double		exact = (double) sample[(size_t) fmax(ceil(*q * (double) *n), 1) - 1];
 
-			if (fabs(found - exact) > ACCURACY * exact)
-				fail_msg("quantile %g of %zu values: %g, exactly %g", qs[k], n, found, exact);
+			assert_float_equal(sp_histogram_quantile_ns(&histogram, *q), exact, ACCURACY * exact);
 		}
 	}
 }

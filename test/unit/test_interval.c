@@ -1,12 +1,11 @@
 /*
  * Tests of src/engine/verdict/interval.c.
  *
- * Intervals are compared with all means of pairs, sorted, and with the exact distribution of
+ * Intervals are compared with all means of pairs, and with the exact distribution of
  * the signed-rank statistic, which is the same for all symmetric errors.
  */
 #include "unit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/verdict/interval.h"
@@ -16,27 +15,17 @@
 
 static double workspace[MAX_N];
 
+/* How many means of pairs of n values, each with itself included, are below that? */
 static int
-compare_doubles(const void *a, const void *b)
-{
-	double		x = *(const double *) a;
-	double		y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
-/* All means of pairs of n values, each with itself included, sorted.  Returns how many. */
-static int
-walsh_averages(const double *values, int n, double *means)
+means_below(const double *values, int n, double limit)
 {
 	int			count = 0;
 
 	for (int i = 0; i < n; i++)
 	{
 		for (int j = i; j < n; j++)
-			means[count++] = (values[i] + values[j]) / 2;
+			count += (values[i] + values[j]) / 2 < limit;
 	}
-	qsort(means, (size_t) count, sizeof(double), compare_doubles);
 	return count;
 }
 
@@ -76,16 +65,14 @@ interval_of(const double *logs, int n, double alpha, int comparisons)
 	return sp_speed_interval(baseline, one, n, alpha, comparisons, workspace);
 }
 
-/* Which of the sorted means is that, from 1?  -1 if it is none. */
+/* Which mean of a pair is that, from the smallest, 1? */
 static int
-rank_of(const double *means, int count, double value)
+rank_of(const double *values, int n, double mean)
 {
-	for (int i = 0; i < count; i++)
-	{
-		if (fabs(means[i] - value) < 1e-12)
-			return i + 1;
-	}
-	return -1;
+	int			rank = means_below(values, n, mean + 1e-12);
+
+	assert_int_equal(means_below(values, n, mean - 1e-12), rank - 1);
+	return rank;
 }
 
 /*
@@ -96,7 +83,6 @@ rank_of(const double *means, int count, double value)
 TEST(agrees_with_all_means_of_pairs)
 {
 	static const double alphas[] = {0.005, 0.01, 0.035, 0.05};
-	static double means[64 * 65 / 2];
 	double		logs[64];
 	uint64_t	seed = 12;
 
@@ -107,26 +93,25 @@ TEST(agrees_with_all_means_of_pairs)
 
 		for (int i = 0; i < n; i++)
 			logs[i] = 0.1 * random_normal(&seed);
-		assert_int_equal(walsh_averages(logs, n, means), pairs);
-		for (size_t a = 0; a < lengthof(alphas); a++)
+		FOR_EACH(alpha, alphas)
 		{
-			sp_speed	speed = interval_of(logs, n, alphas[a], 1);
-			int			low = rank_of(means, pairs, log(speed.low));
-			int			high = rank_of(means, pairs, log(speed.high));
+			sp_speed	speed = interval_of(logs, n, *alpha, 1);
+			int			low;
 			double		error;
 
-			assert_true(fabs(log(speed.estimate) -
-							 (means[(pairs - 1) / 2] + means[pairs / 2]) / 2) < 1e-12);
-			assert_true(isnan(speed.low) == (n < SP_MIN_SAMPLES) &&
-						isnan(speed.high) == (n < SP_MIN_SAMPLES));
+			/* the middle one, or between both */
+			assert_int_equal(means_below(logs, n, log(speed.estimate) - 1e-12), pairs / 2);
+			assert_int_equal(means_below(logs, n, log(speed.estimate) + 1e-12), (pairs + 1) / 2);
+			assert_int_equal(isnan(speed.low), n < SP_MIN_SAMPLES);
+			assert_int_equal(isnan(speed.high), n < SP_MIN_SAMPLES);
 			if (n < SP_MIN_SAMPLES)
 				continue;
-			assert_true(low >= 1);
-			assert_int_equal(low + high, pairs + 1);
+			low = rank_of(logs, n, log(speed.low));
+			assert_int_equal(low + rank_of(logs, n, log(speed.high)), pairs + 1);
 			/* the true value is below the k-th mean if the statistic is at most k - 1 */
 			error = 2 * signed_rank_chance(n, low - 1);
-			if (error > 1.02 * alphas[a] || error < 0.4 * alphas[a])
-				fail_msg("n %d, alpha %g: rank %d, error %g", n, alphas[a], low, error);
+			if (error > 1.02 * *alpha || error < 0.4 * *alpha)
+				fail_msg("n %d, alpha %g: rank %d, error %g", n, *alpha, low, error);
 		}
 	}
 }
@@ -134,30 +119,23 @@ TEST(agrees_with_all_means_of_pairs)
 /* One of several may seem faster by chance: only the low end is corrected for that. */
 TEST(corrects_the_low_end_only)
 {
-	static const int samples[] = {16, 45, 256, MAX_N};
 	static double logs[MAX_N];
 	uint64_t	seed = 9;
+	sp_speed	one;
 
 	for (int i = 0; i < MAX_N; i++)
 		logs[i] = random_normal(&seed);
-	for (size_t i = 0; i < lengthof(samples); i++)
+	one = interval_of(logs, MAX_N, 0.03, 1);
+	for (int comparisons = 2; comparisons <= SP_MAX_METHODS; comparisons++)
 	{
-		int			n = samples[i];
-		sp_speed	one = interval_of(logs, n, 0.03, 1);
+		sp_speed	several = interval_of(logs, MAX_N, 0.03, comparisons);
 
-		for (int comparisons = 2; comparisons <= SP_MAX_METHODS; comparisons++)
-		{
-			sp_speed	several = interval_of(logs, n, 0.03, comparisons);
-			sp_speed	corrected = interval_of(logs, n, 0.03 / comparisons, 1);
-
-			assert_true(several.estimate == one.estimate);
-			assert_true(several.high == one.high);
-			assert_true(several.low == corrected.low);
-			assert_true(several.low < one.low);
-		}
-		/* no comparison at all must not divide by zero */
-		assert_true(interval_of(logs, n, 0.03, 0).low == one.low);
+		assert_true(several.estimate == one.estimate && several.high == one.high);
+		assert_true(several.low == interval_of(logs, MAX_N, 0.03 / comparisons, 1).low);
+		assert_true(several.low < one.low);
 	}
+	/* no comparison at all must not divide by zero */
+	assert_true(interval_of(logs, MAX_N, 0.03, 0).low == one.low);
 }
 
 TEST(shares_the_error_among_looks)
@@ -231,41 +209,31 @@ TEST(takes_the_known_order_statistics)
 	}
 }
 
-static void
-assert_same_speed(sp_speed one, sp_speed other)
-{
-	assert_true(one.estimate == other.estimate && one.low == other.low && one.high == other.high);
-}
-
 /* A copy that differs would make the case look faster or slower than it is: it is not taken. */
 TEST(takes_both_copies_of_a_baseline)
 {
-	static const double copies[] = {1, 1.2, 1 / 1.2};	/* the time that the copy takes */
+	static const double copies[] = {1, 1.2, 1 / 1.2, 0};	/* the time that it takes; 0: none */
 	double		samples[3][200];	/* of the baseline, its copy and the case */
 	const int	n = lengthof(samples[0]);
 	double		mean[lengthof(samples[0])];
 	uint64_t	seed = 1;
 
-	for (size_t row = 0; row < lengthof(copies); row++)
+	FOR_EACH(copy, copies)
 	{
 		double		wanted[lengthof(samples[0])];
+		sp_speed	expected;
+		sp_speed	found;
 
-		/* all follow the disk, and have a noise of 10 % of their own */
 		for (int i = 0; i < n; i++)
 		{
-			double		common = exp(0.5 * random_normal(&seed));
-
 			for (int k = 0; k < 3; k++)
-				samples[k][i] = 100 * common * (k == 1 ? copies[row] : 1) *
-					exp(0.1 * random_normal(&seed));
-			wanted[i] = row == 0 ? sqrt(samples[0][i] * samples[1][i]) : samples[0][i];
+				samples[k][i] = (k == 1 ? *copy : 1) * exp(0.1 * random_normal(&seed));
+			wanted[i] = *copy == 1 ? sqrt(samples[0][i] * samples[1][i]) : samples[0][i];
 		}
-		assert_same_speed(sp_speed_against_both(samples[0], samples[1], samples[2], n, 0.001, 3,
-												mean, workspace),
-						  sp_speed_interval(wanted, samples[2], n, 0.001, 3, workspace));
-		assert_same_speed(sp_speed_against_both(samples[0], NULL, samples[2], n, 0.001, 3, mean,
-												workspace),
-						  sp_speed_interval(samples[0], samples[2], n, 0.001, 3, workspace));
+		expected = sp_speed_interval(wanted, samples[2], n, 0.001, 3, workspace);
+		found = sp_speed_against_both(samples[0], *copy > 0 ? samples[1] : NULL, samples[2], n,
+									  0.001, 3, mean, workspace);
+		assert_memory_equal(&found, &expected, sizeof(found));
 	}
 }
 

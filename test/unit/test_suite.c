@@ -69,29 +69,20 @@ static const struct plan_case
 	/* wal_level minimal */
 	{&sp_suite_wal, "open_datasync", NULL, true, false, 16, 8192,
 	WAL("8192x1", COPIES, OPEN_DIRECT " =open_datasync/direct")},
-	/* debug_io_direct; and a flush that leaves no time for copies */
-	{&sp_suite_wal, "fsync", NULL, false, true, 16, 300000,
-	WAL("300000x1", ONE_FILE, ALL_DIRECT " =fsync/direct")},
-	{&sp_suite_wal, "open_sync", NULL, true, true, 16, 1,
-	WAL("1x1", COPIES, ALL_DIRECT " =open_sync/direct")},
-	/* small segments, and large ones */
-	{&sp_suite_wal, "fdatasync", NULL, false, false, 1, 8192,
-		WAL("8192x1", "3*1024k/256k", BUFFERED " =fdatasync")
-	SHOWN("saturated*", "8192x1", "1*1024k/256k")},
-	{&sp_suite_wal, "fdatasync", NULL, true, false, 1024, 65537,
-	WAL("65537x1", ONE_FILE, OPEN_DIRECT " =fdatasync")},
+	/* debug_io_direct; large segments, and a flush that leaves no time for copies */
+	{&sp_suite_wal, "fsync", NULL, false, true, 1024, 65537,
+	WAL("65537x1", ONE_FILE, ALL_DIRECT " =fsync/direct")},
 	/* the largest flush for copies */
 	{&sp_suite_wal, "fdatasync", NULL, true, false, 1024, 65536,
 	WAL("65536x1", COPIES, OPEN_DIRECT " =fdatasync")},
 	{&sp_suite_wal, NULL, NULL, false, false, 16, 8192,
 		CASES("paced", "8192x1", COPIES, BUFFERED) CASES("saturated", "8192x1", COPIES, BUFFERED)
 	SHOWN("saturated", "8192x1", "1*4096k/256k")},
-	{&sp_suite_wal, "open_sync", "fdatasync", true, false, 16, 8192,
-		WAL("8192x1", COPIES, "+open_datasync/direct +fdatasync/unsupported +fsync "
-	"+open_sync/direct =open_sync/direct")},
-	{&sp_suite_wal, "fdatasync", "open_sync", false, false, 16, 8192,
-		WAL("8192x1", COPIES, "+open_datasync +fdatasync +fsync +open_sync/unsupported =fdatasync")
-		CASES("saturated*", "8192x1", "1*4096k/256k shown",
+	/* small segments */
+	{&sp_suite_wal, "fdatasync", "open_sync", false, false, 1, 8192,
+		WAL("8192x1", "3*1024k/256k",
+			"+open_datasync +fdatasync +fsync +open_sync/unsupported =fdatasync")
+		CASES("saturated*", "8192x1", "1*1024k/256k shown",
 	"open_datasync/direct open_sync/direct/unsupported")},
 
 	/* the tool has all methods, and opens with O_DIRECT what it opens synced, and only that */
@@ -113,16 +104,14 @@ static const struct plan_case
 static void
 plan(const struct plan_case *row)
 {
-	sp_server	server = {
-		.current = row->current ? sp_sync_method_find(row->current) : NULL,
-		.direct_io_open = row->direct_io_open, .direct_io_all = row->direct_io_all,
-		.segment_size = row->segment_size * MEGABYTE, .flush_size = row->flush_size,
-		.init_write_size = 262144
-	};
+	sp_server	server = server_with(row->current);
 
-	for (size_t i = 0; i < sp_sync_method_count; i++)
-		server.offers[i] = row->withheld == NULL ||
-			strcmp(sp_sync_methods[i].name, row->withheld) != 0;
+	if (row->withheld)
+		server.offers[sp_sync_method_find(row->withheld) - sp_sync_methods] = false;
+	server.direct_io_open = row->direct_io_open;
+	server.direct_io_all = row->direct_io_all;
+	server.segment_size = row->segment_size * MEGABYTE;
+	server.flush_size = row->flush_size;
 	plan_for(row->suite, &server);
 }
 
@@ -184,14 +173,6 @@ check_rules(const struct plan_case *row, const sp_test_case *one)
 	assert_int_equal(file->ring > 0, compared);
 	if (file->method && !file->method->supported)
 		assert_int_equal(file->status, SP_UNSUPPORTED);
-	for (const sp_test_case *other = probe->cases; other < one; other++)
-	{
-		if (other->file == one->file)
-		{
-			assert_string_equal(other->label, one->label);
-			assert_true(row->suite == &sp_suite_stream || other->regime != one->regime);
-		}
-	}
 	if (one->baseline < 0)
 		return;
 	baseline = &probe->cases[one->baseline];
@@ -207,14 +188,14 @@ TEST(plans_for_a_server)
 	/* a method that the engine learns has its own tests */
 	static const char known[] = " open_datasync fdatasync fsync open_sync ";
 
-	for (size_t i = 0; i < lengthof(plan_cases); i++)
+	FOR_EACH(row, plan_cases)
 	{
 		char		text[2000];
 		sp_sentence to = sp_sentence_begin(text, sizeof(text));
 		char		test[100] = "";
 		int			used[SP_MAX_FILES] = {0};
 
-		plan(&plan_cases[i]);
+		plan(row);
 		assert_uint_in_range(probe->nfiles, 1, SP_MAX_FILES);
 		assert_uint_in_range(probe->ncases, 1, SP_MAX_CASES);
 		for (int c = 0; c < probe->ncases; c++)
@@ -223,98 +204,89 @@ TEST(plans_for_a_server)
 			const sp_sync_method *method = probe->files[one->file].method;
 			char		name[64];
 
-			check_rules(&plan_cases[i], one);
+			check_rules(row, one);
 			for (int file = one->file; file >= 0; file = probe->files[file].copy)
 				used[file]++;
 			snprintf(name, sizeof(name), " %s ", method ? method->name : "fsync");
 			if (strstr(known, name) != NULL)
 				describe_case(&to, one, test);
 		}
-		if (strcmp(text, plan_cases[i].plan) != 0)
-			fail_msg("row %zu: %s", i, text);
+		assert_string_equal(text, row->plan);
+		/* of a stream by both or all sizes; else in both regimes, or once */
 		for (int file = 0; file < probe->nfiles; file++)
-			assert_uint_in_range(used[file], probe->files[file].ring > 0 ? 2 : 1,
-								 probe->files[file].ring > 0 ? 2 : 3);
+		{
+			if (row->suite == &sp_suite_stream)
+				assert_uint_in_range(used[file], 2, 3);
+			else
+				assert_int_equal(used[file], probe->files[file].ring > 0 ? 2 : 1);
+		}
 	}
 }
 
-/* How small the files of a plan can become. */
-static const struct
-{
-	const sp_suite *suite;
-	int64_t		segment_size;	/* MB */
-	int			flush_size;
-	int64_t		smallest;
-}			halved_cases[] =
-{
-	{&sp_suite_wal, 16, 8192, MEGABYTE},
-	{&sp_suite_wal, 1024, 1024 * 1024, MEGABYTE},
-	{&sp_suite_wal, 16, 1024 * 1024 + 1, 2 * MEGABYTE},
-	{&sp_suite_wal, 16, 3000000, 4 * MEGABYTE},
-	{&sp_suite_wal, 16, 8 * 1024 * 1024, 8 * MEGABYTE},
-	{&sp_suite_wal, 16, 16 * 1024 * 1024, 16 * MEGABYTE},
-	{&sp_suite_wal, 2, 8192, MEGABYTE},
-	{&sp_suite_wal, 1, 8192, MEGABYTE},
-	{&sp_suite_pg_test_fsync, 16, 8192, MEGABYTE},
-	{&sp_suite_stream, 16, 8192, MEGABYTE},
-	/* a smaller segment would be another one */
-	{&sp_suite_segments, 8, 8192, 8 * MEGABYTE},
-	{&sp_suite_segments, 1024, 8192, 16 * MEGABYTE},
-};
-
 TEST(shrinks_files_while_they_serve)
 {
-	for (size_t i = 0; i < lengthof(halved_cases); i++)
+	static const struct
 	{
-		struct plan_case row = plan_cases[0];
-		int64_t		size;
+		const sp_suite *suite;
+		int64_t		segment_size;	/* MB */
+		int			flush_size;
+		int64_t		smallest;	/* MB */
+	}			rows[] = {
+		{&sp_suite_wal, 16, 8192, 1}, {&sp_suite_wal, 1, 8192, 1},
+		{&sp_suite_wal, 1024, 1024 * 1024, 1}, {&sp_suite_wal, 16, 1024 * 1024 + 1, 2},
+		{&sp_suite_wal, 16, 16 * 1024 * 1024, 16},
+		{&sp_suite_pg_test_fsync, 16, 8192, 1}, {&sp_suite_stream, 16, 8192, 1},
+		/* a smaller segment would be another one */
+		{&sp_suite_segments, 8, 8192, 8}, {&sp_suite_segments, 1024, 8192, 16},
+	};
+
+	FOR_EACH(row, rows)
+	{
 		int			used = 0;
 		int			planned;
 
-		row.suite = halved_cases[i].suite;
-		row.segment_size = halved_cases[i].segment_size;
-		row.flush_size = halved_cases[i].flush_size;
-		plan(&row);
+		plan_suite(row->suite, "fdatasync", row->flush_size, row->segment_size * MEGABYTE);
 		planned = probe->nfiles;
-		do
-			size = probe->files[0].size;
-		while (sp_suite_shrink_files(probe));
+		while (sp_suite_shrink_files(probe))
+			;
 		/* the copies go last, and then all */
 		for (int c = 0; c < probe->ncases; c++)
 			used = probe->cases[c].file >= used ? probe->cases[c].file + 1 : used;
 		assert_int_equal(probe->nfiles, used);
-		if (size != halved_cases[i].smallest)
-			fail_msg("row %zu: %lld", i, (long long) size);
 		for (int f = 0; f < probe->nfiles; f++)
-			assert_true(probe->files[f].size == size && probe->files[f].copy == -1);
+		{
+			assert_int_equal(probe->files[f].size, row->smallest * MEGABYTE);
+			assert_int_equal(probe->files[f].copy, -1);
+		}
 		probe->nfiles = planned;	/* they are closed */
 	}
 }
 
-TEST(knows_every_method_by_name)
+TEST(opens_as_the_method_does)
 {
+	static const struct
+	{
+		const char *method;
+		int			flags;
+	}			rows[] = {
+		{"open_datasync", O_DSYNC}, {"open_sync", O_SYNC}, {"fdatasync", 0}, {"fsync", 0},
+	};
 	const int	all = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
 
-	for (size_t i = 0; i < sp_sync_method_count; i++)
+	FOR_EACH(row, rows)
 	{
-		const sp_sync_method *method = &sp_sync_methods[i];
-		sp_file		file = {.method = method};
+		sp_file		file = {.method = sp_sync_method_find(row->method)};
 
-		assert_ptr_equal(sp_sync_method_find(method->name), method);
-		assert_int_equal(sp_open_flags(&file), all | method->open_flags);
-		file.direct_io = true;
-		assert_int_equal(sp_open_flags(&file), all | method->open_flags | sp_direct_io_flag);
+		assert_string_equal(file.method->name, row->method);
 		/* it syncs by its open flags or by its call, never both or neither */
-		if (method->supported)
-			assert_true(method->opens_synced == (method->open_flags != 0) &&
-						method->opens_synced == (method->sync == NULL));
+		assert_int_equal(file.method->opens_synced, row->flags != 0);
+		assert_int_equal(file.method->sync == NULL, row->flags != 0);
+		assert_int_equal(sp_open_flags(&file), all | row->flags);
+		file.direct_io = true;
+		assert_int_equal(sp_open_flags(&file), all | row->flags | sp_direct_io_flag);
 	}
-	assert_null(sp_sync_method_find("none"));
-	assert_int_equal(sp_sync_method_find("open_datasync")->open_flags, O_DSYNC);
-	assert_int_equal(sp_sync_method_find("open_sync")->open_flags, O_SYNC);
-	assert_true(sp_sync_method_find("fsync")->sync == fsync);
-	assert_true(sp_sync_method_find("fdatasync")->sync == fdatasync);
 	assert_int_equal(sp_open_flags(&(sp_file) {.method = NULL}), all);
+	assert_null(sp_sync_method_find("none"));
 }
 
 TEST_MAIN(set_up, tear_down)

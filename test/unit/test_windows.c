@@ -3,7 +3,6 @@
  */
 #include "unit.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "engine/verdict/evidence.h"
@@ -41,15 +40,13 @@ TEST(counts_windows_without_a_flush)
 	add_windows(windows.syncs, 5, 1, 2);
 	add_windows(windows.syncs, 3, 2, 0);
 	add_windows(windows.syncs, 2, 0, 4);
+	/* not at a level that counts no flushes */
+	assert_int_equal(windows.syncs[1].all, 0);
+	/* a level goes backwards, and the other one does not */
+	sp_windows_add(windows.syncs, more, less);
 	assert_int_equal(windows.syncs[0].all, 10);
 	assert_int_equal(windows.syncs[0].unflushed, 5);
 	assert_int_equal(windows.syncs[0].lacking, 2);
-	assert_int_equal(windows.controls[0].all, 0);
-	/* a level that counts no flushes */
-	assert_int_equal(windows.syncs[1].all, 0);
-	/* one that goes backwards, and one that does not */
-	sp_windows_add(windows.syncs, more, less);
-	assert_int_equal(windows.syncs[0].all, 10);
 	assert_int_equal(windows.syncs[1].all, 1);
 	assert_int_equal(windows.syncs[1].unflushed, 1);
 }
@@ -88,20 +85,20 @@ TEST(compares_syncs_with_controls)
 		{100, 20, 100, 40, OPEN, PROVEN}, {1000, 10, 1000, 300, PROVEN, OPEN},
 	};
 
-	for (size_t i = 0; i < lengthof(rows); i++)
+	FOR_EACH(row, rows)
 	{
 		sp_windows	windows = {0};
 		double		own;
 		double		lacking;
 
-		add_windows(windows.syncs, rows[i].syncs_without, 0, 1);
-		add_windows(windows.syncs, rows[i].syncs - rows[i].syncs_without, 1, 1);
-		add_windows(windows.controls, rows[i].controls_without, 0, 1);
-		add_windows(windows.controls, rows[i].controls - rows[i].controls_without, 1, 1);
+		add_windows(windows.syncs, row->syncs_without, 0, 1);
+		add_windows(windows.syncs, row->syncs - row->syncs_without, 1, 1);
+		add_windows(windows.controls, row->controls_without, 0, 1);
+		add_windows(windows.controls, row->controls - row->controls_without, 1, 1);
 		own = sp_windows_own_share(&windows, SP_LEVEL_DEVICE);
 		lacking = sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE);
-		if (!tells(own, rows[i].flushed, 0.5) || !tells(lacking, rows[i].lacking, 0.05))
-			fail_msg("row %zu: own %g, lacking %g", i, own, lacking);
+		if (!tells(own, row->flushed, 0.5) || !tells(lacking, row->lacking, 0.05))
+			fail_msg("row %d: own %g, lacking %g", (int) (row - rows), own, lacking);
 		assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_BACKING)));
 	}
 }
