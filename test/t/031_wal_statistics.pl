@@ -158,9 +158,6 @@ pace_ok('promoted', $standby, $by_process
 		'8192 bytes and 5 ms'));
 reset_and_commit($standby, 1500);
 pace_ok('promoted, and reset', $standby, mean_wal($standby));
-$standby->restart;
-commit_rows($standby, 1500);
-pace_ok('restarted', $standby, mean_wal($standby));
 
 log_ok($primary);
 end_tests($standby);

@@ -143,7 +143,6 @@ SKIP:
 	skip "needs @missing (Debian: prometheus, prometheus-postgres-exporter,"
 	  . ' prometheus-sql-exporter)', 1 if @missing;
 
-	promtool_ok('check rules', '', qw(check rules), "$monitoring/alerts.yml");
 	promtool_ok('test rules', '', qw(test rules), "$monitoring/alerts_test.yml");
 
 	my $url = 'postgres://monitor@/postgres?sslmode=disable&host=' . $node->host
