@@ -41,40 +41,29 @@ sub call ($seconds, @arguments)
 my $slot = "slot => '1 s'";
 my $loaded = "workload => 'upsert'";
 
-# The value in sessions that begin now, and nothing is left.  No connection is possible for a
-# moment after a crash.
+# The value in sessions that begin now, and nothing is left.
 sub whole_ok ($name, $settings = undef)
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my ($value) = ($settings //= $usual) =~ /^commit_delay = '(.*)'$/m;
-	ok(wait_for(
-		sub {
-			my ($status, $out) = $node->psql('postgres', 'SHOW commit_delay');
-			return $status == 0 && $out eq ($value // 0);
-		}), "$name: a new session has the value");
+	ok($node->poll_query_until('postgres', 'SHOW commit_delay', $value // 0),
+		"$name: a new session has the value");
 	restored_ok($node, $name, $settings);
 	return;
 }
 
 # ------------------------------------------------------- while a trial runs
 
-# ALTER SYSTEM can write no file, in the session and in the worker.
+# ALTER SYSTEM can write no file, in the session and in the worker, which then tries again.
 my $temporary = "$auto.tmp";
+my $unwritable = qr/ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/;
 my $log_offset;
 
 sub allow_writing
 {
-	my $failures = sub {
-		my $count = () = slurp_file($node->logfile, $log_offset) =~
-		  /ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/g;
-		return $count;
-	};
-	ok(wait_for(sub { $failures->() == 2 }), 'error: the session and the worker report it');
-	# the next attempt is after 10 s
-	sleep 2;
-	is($failures->(), 2, 'error: the worker does not try again at once');
-	rmdir $temporary;
-	return;
+	ok(wait_for(sub { 2 == (() = slurp_file($node->logfile, $log_offset) =~ /$unwritable/g) }),
+		'error: the session and the worker report it');
+	return rmdir $temporary;
 }
 
 # The postmaster reads no file while it is stopped: the trial must not go on to the next value.
@@ -131,69 +120,60 @@ SQL
 }
 
 my $mode = (stat $auto)[2] & 07777;
-my $unwritable = qr/ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/;
 my $unreadable = qr/could not open file "postgresql\.auto\.conf": Permission denied/;
 my $canceled = qr/canceling statement due to user request/;
 my $changed = qr/"commit_delay" was changed during the trial/;
 
-# What is done to it, what the client is told, and whether that is only tried without or with a
-# workload.  over: the session is.  leaves: objects of the workload, for cleanup().  value: the
-# one in place then.  settings: those afterwards.
+# What is done to it, and what the client is told.  load: with a workload, whose clean-up differs
+# after an error, a FATAL one, a crash and a shutdown.  over: the session is.  leaves: objects of
+# the workload, for cleanup().  value: the one in place then.  settings: those afterwards.
 for my $row (
-	[ 'the end', sub { }, qr/undecided/, seconds => 5, only => 0 ],
 	[ 'error', sub { $log_offset = -s $node->logfile; wait_for(sub { mkdir $temporary }) },
 		$unwritable, then => \&allow_writing ],
-	[ 'pg_cancel_backend', signal_backend($node, 'pg_cancel_backend'), $canceled ],
 	[ 'pg_terminate_backend', signal_backend($node, 'pg_terminate_backend'),
-		qr/terminating connection due to administrator command/, over => 1 ],
+		qr/terminating connection due to administrator command/, over => 1, load => 1 ],
 	[ 'client killed', signal_client('KILL') ],
 	[ 'pgbench killed', sub { kill 'KILL', pgbench_children($node) },
-		qr/pgbench was ended by signal 9 while it ran workload "upsert"/, only => 1 ],
-	[ 'SIGKILL of the session', sub { kill_process($node, $_[0]{pid}) }, undef, leaves => 1 ],
-	[ 'SIGKILL of the watchdog', sub { kill_process($node, $_[0]{watchdog}) }, undef, only => 0 ],
-	[ 'fast stop', \&fast_stop, undef, leaves => 1 ],
-	[ 'smart stop', \&stop_smart, undef, only => 0 ],
-	[ 'postmaster stopped', \&stop_postmaster, $canceled, only => 0 ],
-	[ 'beside it', \&look_beside, $canceled, only => 1 ],
+		qr/pgbench was ended by signal 9 while it ran workload "upsert"/, load => 1 ],
+	[ 'SIGKILL of the session', sub { kill_process($node, $_[0]{pid}) }, undef,
+		load => 1, leaves => 1 ],
+	[ 'fast stop', \&fast_stop, undef, load => 1, leaves => 1 ],
+	[ 'smart stop', \&stop_smart ],
+	[ 'postmaster stopped', \&stop_postmaster, $canceled ],
+	[ 'beside it', \&look_beside, $canceled, load => 1 ],
 	# a file that cannot be read for a moment is no empty one
-	[ 'unreadable file', sub { chmod 0, $auto }, $unreadable, only => 0,
-		then => sub { chmod $mode, $auto } ],
+	[ 'unreadable file', sub { chmod 0, $auto }, $unreadable, then => sub { chmod $mode, $auto } ],
 	# the server merges changes of other settings, and the trial goes on
 	[ 'another setting', sub { sql($node, "ALTER SYSTEM SET work_mem = '6MB'") },
-		qr/undecided/, seconds => 7, only => 0, settings => $usual =~ s/5MB/6MB/r ],
+		qr/undecided/, seconds => 7, settings => $usual =~ s/5MB/6MB/r ],
 	map { my ($value, $change, $settings) = @$_;
 		[ "$change beside $value", sub { sql($node, "ALTER SYSTEM $change") }, $changed,
-			only => 0, value => $value, settings => $settings ] }
+			value => $value, settings => $settings ] }
 	[ 0, 'SET commit_delay = 70', with_delay(70) ],
 	[ 50, 'SET commit_delay = 50', with_delay(50) ],
 	[ 50, 'RESET commit_delay', with_delay('') ],
 	[ 50, 'RESET ALL', '' ])
 {
-	my ($what, $do, $says, %opt) = @$row;
-	for my $load ($opt{only} // (0, 1))
+	my ($name, $do, $says, %opt) = @$row;
+	my $session = start_trial($node,
+		call($opt{seconds} // 300, $slot, $opt{load} ? $loaded : ()), $opt{value} // '(0|50)');
+	ok(workload_schemas($node) ne '' && pgbench_children($node), "$name: pgbench runs")
+	  if $opt{load};
+	$do->($session);
+	if ($says)
 	{
-		my $name = $what . ($load ? ', with a workload' : '');
-		my $session = start_trial($node,
-			call($opt{seconds} // 300, join(', ', $slot, $load ? $loaded : ())),
-			$opt{value} // '(0|50)');
-		ok(workload_schemas($node) ne '' && pgbench_children($node), "$name: pgbench runs")
-		  if $load;
-		$do->($session);
-		if ($says)
-		{
-			my ($out, $err) = finish_query($session);
-			like($out . $err, $says, "$name: the client was told");
-			# an error while a lock was held must not leave the session deaf
-			like((query($session, "SET statement_timeout = '100ms'; SELECT pg_sleep(60)"))[1],
-				qr/canceling statement due to statement timeout/,
-				"$name: the session can be cancelled") unless $opt{over};
-		}
-		$opt{then}->() if $opt{then};
-		$node->poll_query_until('postgres', 'SELECT sync_probe.cleanup() > 0')
-		  or die 'nothing was left' if $load && $opt{leaves};
-		whole_ok($name, $opt{settings});
-		$session->{run}->kill_kill;
+		my ($out, $err) = finish_query($session);
+		like($out . $err, $says, "$name: the client was told");
+		# an error while a lock was held must not leave the session deaf
+		like((query($session, "SET statement_timeout = '100ms'; SELECT pg_sleep(60)"))[1],
+			qr/canceling statement due to statement timeout/,
+			"$name: the session can be cancelled") unless $opt{over};
 	}
+	$opt{then}->() if $opt{then};
+	$node->poll_query_until('postgres', 'SELECT sync_probe.cleanup() > 0')
+	  or die 'nothing was left' if $opt{leaves};
+	whole_ok($name, $opt{settings});
+	$session->{run}->kill_kill;
 	set_settings() if defined $opt{settings};
 }
 
@@ -215,22 +195,25 @@ for (
 
 my $finding = "FROM sync_probe.findings WHERE code = 'trial_not_restored'";
 my $cleanup = 'SELECT sync_probe.cleanup()';
-for (
-	[ 'immediate stop', sub { $node->stop('immediate'); $node->start } ],
-	[ 'SIGKILL of postmaster', sub { kill_postmaster($node) } ])
-{
-	my ($name, $end) = @$_;
-	my $session = start_trial($node, call(300, $slot), '(0|50)');
-	$end->();
-	is(sql($node, "SELECT severity, evidence ->> 'setting', evidence ->> 'value_before', commands"
-			  . " $finding"), 'error|commit_delay|7|{"SELECT sync_probe.cleanup()"}',
-		"$name: a finding says so");
-	is(sql($node, $cleanup), 1, "$name: cleanup()");
-	whole_ok($name);
-	is(sql($node, "SELECT count(*) $finding"), 0, "$name: no finding is left");
-	is(sql($node, $cleanup), 0, "$name: cleanup() has nothing to do");
-	$session->{run}->kill_kill;
-}
+my $left = start_trial($node, call(300, $slot), '(0|50)');
+$node->stop('immediate');
+$node->start;
+is(sql($node, "SELECT severity, evidence ->> 'setting', evidence ->> 'value_before', commands"
+		  . " $finding"), 'error|commit_delay|7|{"SELECT sync_probe.cleanup()"}',
+	'immediate stop: a finding says so');
+is(sql($node, $cleanup), 1, 'immediate stop: cleanup()');
+whole_ok('immediate stop');
+is(sql($node, "SELECT count(*) $finding"), 0, 'immediate stop: no finding is left');
+is(sql($node, $cleanup), 0, 'immediate stop: cleanup() has nothing to do');
+$left->{run}->kill_kill;
+
+$left = start_trial($node, call(300, $slot), '(0|50)');
+kill_postmaster($node);
+my $said = messages($node, call(4));
+like($said, qr/NOTICE:  cleaned up after an earlier trial/, 'the next trial restores');
+like($said, qr/commit_delay = 7 us/, 'it compares with the value before');
+whole_ok('the next trial');
+$left->{run}->kill_kill;
 
 # Somebody may have changed the setting before anything was restored: the newer value stays, also
 # if the trial has tried it.  But a value that the marker has announced is the trial's own: it has
@@ -246,16 +229,6 @@ for ([ 'newer value', 8, '', 8 ], [ 'newer value, which was tried', 50, '', 50 ]
 	whole_ok($name, with_delay($after));
 	set_settings();
 }
-{
-	my $session = start_trial($node, call(300, $slot), '(0|50)');
-	kill_postmaster($node);
-	my $said = messages($node, call(4));
-	like($said, qr/NOTICE:  cleaned up after an earlier trial/, 'the next trial restores');
-	like($said, qr/commit_delay = 7 us/, 'it compares with the value before');
-	whole_ok('the next trial');
-	$session->{run}->kill_kill;
-}
-
 # a marker that somebody else has made, for a setting that no trial has
 sql($node, "ALTER SYSTEM SET archive_command = 'true'");
 $node->append_conf('postgresql.auto.conf',
@@ -301,34 +274,31 @@ SQL
 }
 is(sql($node, 'SELECT count(*) FROM sync_probe.workload_results'), '0', 'none is a workload');
 
-# A role needs one privilege more after the other.
+# What a workload refuses: sql/workloads.sql has its privileges, 012 the connections.
 my $as_runner = 'SET SESSION AUTHORIZATION runner; ' . call(4, $loaded);
 my ($counted) = split /\n/,
   sql($node, 'SELECT workload FROM sync_probe.workloads WHERE transactions > 0 ORDER BY 1');
 for (
-	[ 'unknown', call(3, "workload => 'no such'"), '22023', qr/unrecognized workload "no such"/ ],
 	[ 'counted', call(3, "workload => '$counted'"), '22023', qr/cannot make load/,
 		qr/runs a fixed number of transactions/ ],
-	[ 'GRANT pg_execute_server_program TO runner', $as_runner, '42501',
-		qr/pg_execute_server_program/ ],
-	[ 'GRANT CREATE ON DATABASE postgres TO runner', $as_runner, '42501',
-		qr/permission denied for database/ ],
+	[ 'a role', $as_runner, '42501', qr/GRANT pg_execute_server_program TO runner;/ ],
 	[ 'one client fails', call(60, "workload => 'one client fails'"), '38000',
 		qr/pgbench (?:exited with status \d|reported an error) while it ran workload/,
 		qr/division by zero/ ])
 {
 	my ($name, @refused) = @$_;
-	fails_ok($node, "before $name", @refused);
-	restored_ok($node, "before $name", $usual);
-	sql($node, $name) if $name =~ /^GRANT/;
+	fails_ok($node, $name, @refused);
+	restored_ok($node, $name, $usual);
 }
-sql($node, 'ALTER ROLE runner CONNECTION LIMIT 4');
-like(($node->psql('postgres', call(4, $loaded), extra_params => [ '-U', 'runner' ]))[2],
-	qr/NOTICE:  workload "upsert" runs with 1 client instead of 16\n(?!.*ERROR)/s,
-	'with all privileges, but few connections, it works');
-sql($node, 'ALTER ROLE runner CONNECTION LIMIT 2');
-like(($node->psql('postgres', call(4, $loaded), extra_params => [ '-U', 'runner' ]))[2],
-	qr/ERROR:  not enough free connections for 1 client\n/, 'with none, it does not begin');
+sql($node, "GRANT $_ TO runner") for 'pg_execute_server_program', 'CREATE ON DATABASE postgres';
+for ([ 4, qr/NOTICE:  workload "upsert" runs with 1 client instead of 16\n(?!.*ERROR)/s ],
+	[ 2, qr/ERROR:  not enough free connections for 1 client\n/ ])
+{
+	my ($limit, $says) = @$_;
+	sql($node, "ALTER ROLE runner CONNECTION LIMIT $limit");
+	like(messages($node, call(4, $loaded), extra_params => [ '-U', 'runner' ]), $says,
+		"a role with $limit connections");
+}
 
 # Sessions that have a value of their own follow no trial.
 for ('ROLE postgres', 'DATABASE postgres', 'ROLE postgres IN DATABASE postgres', 'ROLE ALL')
@@ -339,9 +309,8 @@ for ('ROLE postgres', 'DATABASE postgres', 'ROLE postgres IN DATABASE postgres',
 	sql($node, "ALTER $_ RESET commit_delay");
 }
 
-# The server has changed during the set-up, or the trial is to end.
+# The server has changed during the set-up.
 for (
-	[ 'cancel', signal_backend($node, 'pg_cancel_backend'), $canceled ],
 	[ 'new value', sub { sql($node, 'ALTER SYSTEM SET commit_delay = 8'); $node->reload },
 		qr/"commit_delay" was changed before the trial began/ ],
 	[ 'pending change', sub { $node->append_conf('postgresql.conf', '# a change') },
@@ -353,7 +322,7 @@ for (
 	start_query($session, call(5, "workload => 'gated set-up'"));
 	wait_phase($node, $session, 'setting up');
 	is(auto_settings($node), $usual, "$name: the set-up comes before the first switch");
-	$change->($session);
+	$change->();
 	open_gate($node);
 	like((finish_query($session))[1], $says, "$name: the client was told");
 	$session->quit;
@@ -380,15 +349,16 @@ for (
 	[ "'commit_delay', '{10}', '1 s', '0.3 s', 'upsert'", '22023',
 		qr/slot of 0\.3 s is too short for the sessions of this server/ ],
 	[ "label => repeat('x', 257)", '22023', qr/label of 257 bytes is too long/ ],
-	[ '', '25001', qr/sync_probe\.trial\(\) cannot run inside a transaction block/, 'BEGIN' ],
-	[ '', '25006', qr/in a read-only transaction/, 'SET default_transaction_read_only = on' ],
-	map { [ '', '42501', qr/permission denied to set parameter "wal_sync_method"/, $_ ] }
-	  'SET ROLE runner', 'SET SESSION AUTHORIZATION runner')
+	[ 'BEGIN; CALL sync_probe.trial()', '25001',
+		qr/sync_probe\.trial\(\) cannot run inside a transaction block/ ],
+	[ 'SET default_transaction_read_only = on; CALL sync_probe.trial()', '25006',
+		qr/in a read-only transaction/ ],
+	map { [ "$_ runner; CALL sync_probe.trial()", '42501',
+			qr/permission denied to set parameter "wal_sync_method"/ ] }
+	  'SET ROLE', 'SET SESSION AUTHORIZATION')
 {
-	my ($arguments, $sqlstate, @says) = @$_;
-	my $first = @says && !ref $says[-1] ? pop(@says) . '; ' : '';
-	fails_ok($node, "$first($arguments)", "${first}CALL sync_probe.trial($arguments)", $sqlstate,
-		@says);
+	my ($call, @refused) = @$_;
+	fails_ok($node, $call, $call =~ /CALL/ ? $call : "CALL sync_probe.trial($call)", @refused);
 }
 
 # without commits: what is recorded
@@ -406,30 +376,30 @@ SQL
 	'pg_wal|trial|commit_delay|undecided|7|||t|t||7 current stopped,0 stopped',
 	'without commits: its rows');
 
-# A reload would activate the change of a file, or has rejected it.  A file may be moved there.
+# A reload would activate the change of a file, or has rejected it.  A file that is moved there
+# keeps its time.
 my $broken = $node->data_dir . '/broken.conf';
 my $newer = qr/file ".*" was changed since the server has read it/;
-my $reload = sub { $node->reload };
 
-sub change_file ($file, $keep_time = 0)
+sub change_file ($file)
 {
 	my $path = $node->data_dir . '/' . $file;
 	my $modified = (stat $path)[9];
 	sleep 0.1;
 	append_to_file($path, "# a change\n");
-	return !$keep_time || utime $modified, $modified, $path;
+	return utime $modified, $modified, $path;
 }
 
-sub restart_with ($setting, $value)
+sub restart_with_workers ($number)
 {
-	$node->append_conf('postgresql.conf', "$setting = $value");
+	$node->append_conf('postgresql.conf', "max_worker_processes = $number");
 	return $node->restart;
 }
 
 for (
-	[ 'pg_hba.conf', sub { change_file('pg_hba.conf') }, $reload, '55000', $newer ],
-	[ 'auto.conf', sub { change_file('postgresql.auto.conf') }, $reload, '55000', $newer ],
-	[ 'a file moved', sub { change_file('postgresql.conf', 1) }, $reload, '55000', $newer ],
+	map({ my $file = $_;
+		[ $file, sub { change_file($file) }, sub { $node->reload }, '55000', $newer ] }
+		qw(pg_hba.conf postgresql.auto.conf postgresql.conf)),
 	[ 'an error in a file',
 		sub {
 			append_to_file($broken, 'no setting = = 1');
@@ -446,13 +416,13 @@ for (
 			$node->_update_pid(1);
 		}, sub { $node->stop; $node->start }, '55000',
 		qr/"commit_delay" is still "5" after a reload/, qr/on the command line/ ],
-	map { my ($setting, $bad, $good, @says) = @$_;
-		[ $setting, sub { restart_with($setting, $bad) }, sub { restart_with($setting, $good) },
-			@says ] }
-	[ 'fsync', 'off', 'on', '55000', qr/while fsync is off/ ],
-	[ 'max_worker_processes', '0', '8', '53000', qr/no background worker is free/ ],
-	# since 17
-	[ 'allow_alter_system', 'off', 'on', '55000', qr/while allow_alter_system is off/ ])
+	[ 'max_worker_processes', sub { restart_with_workers(0) }, sub { restart_with_workers(8) },
+		'53000', qr/no background worker is free/ ],
+	# allow_alter_system: since 17
+	map { my $setting = $_;
+		[ $setting, sub { reload_with($node, $setting, 'off') },
+			sub { reload_with($node, $setting, 'on') }, '55000', qr/while $setting is off/ ] }
+	qw(fsync allow_alter_system))
 {
 	my ($name, $do, $undo, @refused) = @$_;
 	next if $name eq 'allow_alter_system'

@@ -11,22 +11,18 @@ my $primary = probe_cluster('primary', allows_streaming => 1,
 sql($primary, 'CREATE TABLE t (i integer)');
 my $standby = add_standby($primary, 'standby', "cluster_name = 'standby'");
 
-my %scripts = (
-	insert => 'INSERT INTO t VALUES (1);',
-	rollback => "BEGIN;\nINSERT INTO t VALUES (1);\nROLLBACK;",
-	asynchronous => "SET synchronous_commit = off;\nINSERT INTO t VALUES (1);");
 my $directory = PostgreSQL::Test::Utils::tempdir;
-append_to_file("$directory/$_", "$scripts{$_}\n") for keys %scripts;
 
-# Clients that run a script until the returned function is called.
-sub load_with ($script)
+# Clients that insert rows until the returned function is called.
+sub load_with ($first = '')
 {
+	my $script = write_file("$directory/script", "$first\nINSERT INTO t VALUES (1);\n");
 	my $log = '';
 	my $count = "SELECT count(*) FROM pg_stat_activity"
 	  . " WHERE application_name = 'load' AND pid <> pg_backend_pid()";
 	local $ENV{PGAPPNAME} = 'load';
 	my $pgbench = IPC::Run::start(
-		[ 'pgbench', '--no-vacuum', '-c', $clients, '-j', 1, '-T', 600, '-f', "$directory/$script",
+		[ 'pgbench', '--no-vacuum', '-c', $clients, '-j', 1, '-T', 600, '-f', $script,
 			'-h', $primary->host, '-p', $primary->port, 'postgres' ],
 		'<', \undef, '>&', \$log);
 	$primary->poll_query_until('postgres', $count, $clients) or die "pgbench does not run: $log";
@@ -51,7 +47,7 @@ sub observe ($name, $node, $duration)
 
 # --- commits of several clients
 
-my $stop = load_with('insert');
+my $stop = load_with();
 my $before = sql($primary, 'SELECT count(*) FROM t');
 my $row = observe('commits', $primary, '3 s');
 my $inserted = sql($primary, 'SELECT count(*) FROM t') - $before;
@@ -75,7 +71,7 @@ cmp_ok($row->{wal_busy}, '<=', 1, 'and for at most all of the time');
 # The columns that say how a probe was made, and its NOTICE.
 sub probe_beside ($settings = '')
 {
-	my ($status, $out, $err) = $primary->psql('postgres', <<"SQL");
+	my (undef, $out, $err) = $primary->psql('postgres', <<"SQL");
 $settings
 DO \$\$ BEGIN PERFORM FROM sync_probe.probe(duration => '300 ms'); END \$\$;
 SELECT flush_size, test, seen = 50 OR (test = 'saturated') = (seen > 50)
@@ -119,12 +115,11 @@ is((probe_beside($look))[1], '', 'idle: the look sees no load');
 reload_with($primary, 'synchronous_standby_names', "'standby'");
 $primary->poll_query_until('postgres',
 	"SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
-for ([ 'insert', 'sync_rep_us' ], [ 'rollback', 'commits_per_sec' ],
-	[ 'asynchronous', 'commits_per_sec' ])
+for ([ 'sync_rep_us', '' ], [ 'commits_per_sec', 'SET synchronous_commit = off;' ])
 {
-	my ($load, $figure) = @$_;
-	$stop = load_with($load);
-	cmp_ok(observe($load, $primary, '2 s')->{$figure}, '>', 0, "$load: $figure");
+	my ($figure, $first) = @$_;
+	$stop = load_with($first);
+	cmp_ok(observe("load $first", $primary, '2 s')->{$figure}, '>', 0, "load $first: $figure");
 	$stop->();
 }
 
@@ -134,5 +129,7 @@ like($row->{answer}, qr/^nothing commits on a standby: call it on the primary/,
 	'standby: and it says so');
 is(sql($standby, "SELECT count(*) FROM sync_probe.commit_wait_results
 	WHERE started_at = '$row->{started_at}'"), 0, 'standby: nothing is recorded');
+fails_ok($standby, 'the commit suite', "SELECT FROM sync_probe.probe('pg_wal', 'commit')", 55000,
+	qr/cannot run the commit suite now/, qr/This server is a standby/);
 
 end_tests($primary, $standby);

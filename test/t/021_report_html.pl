@@ -45,20 +45,17 @@ for (
 
 # --------------------------------------------------------------------- the report
 
-# Shows a page, and asserts all of the above about it: on screens, and on paper, where nothing can
-# be scrolled.
+# Shows a page, and asserts all of the above about it: on a wide and a narrow screen, one light and
+# one dark, and on paper, where nothing can be scrolled.
 sub page_is_fine ($name, $html)
 {
-	for my $width (1280, 390)
+	for ([ 1280, 'light' ], [ 390, 'dark' ])
 	{
-		for my $scheme (qw(light dark))
-		{
-			$browser->view($width, $scheme);
-			show($html =~ s/<details/<details open/gr);
-			my $seen = "$name: $width pixels, $scheme";
-			is(complaints('width', $width), '', "$seen: all is inside");
-			is(complaints($_), '', "$seen: $_") for qw(labels contrast keyboard);
-		}
+		my ($width, $scheme) = @$_;
+		$browser->view($width, $scheme);
+		show($html =~ s/<details/<details open/gr);
+		is(complaints('width', $width), '', "$name: $width pixels: all is inside");
+		is(complaints($_), '', "$name: $width pixels: $_") for qw(labels contrast keyboard);
 	}
 	$browser->view(PAPER, 'dark', 'print');
 	show($html);
@@ -87,12 +84,7 @@ SELECT FROM unnest(ARRAY['pg_default', \$name\$$tablespace\$name\$]) AS t,
     sync_probe.pgbench(tablespace => t, clients => 1, threads => 1, transactions => 400, rows => 10,
                        label => \$label\$$hostile\$label\$);
 SQL
-# a session commits as long as commits are watched
-my $session = session($node);
-query($session, 'CREATE TABLE committed (i integer)');
-start_query($session,
-	'DO $$ BEGIN LOOP INSERT INTO committed VALUES (1); COMMIT; END LOOP; END $$');
-$node->poll_query_until('postgres', 'SELECT count(*) > 0 FROM committed') or die 'no commit';
+my $session = start_commits($node);
 sql($node, "SELECT FROM sync_probe.commit_waits('1 s')");
 end_probe($node, $session);
 

@@ -1,5 +1,5 @@
-# The history survives pg_dump and restore in every format: all rows, numbers that go on, and
-# workloads of users; into another database, and where the extension is already.
+# The history survives pg_dump and restore, with tables in any order, by COPY and INSERT: all rows,
+# numbers that go on, and workloads of users; into another database, and where the extension is.
 
 use SyncProbeRelease;
 use SyncProbeTest;
@@ -33,9 +33,7 @@ my @psql = ('psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', 'restored', '-f');
 
 # What restores which file; with options that is dumped before.
 for (
-	[ 'custom', \@restore, 'custom', '-Fc' ],
 	[ 'directory, in two jobs', [ @restore, '-j2' ], 'directory', '-Fd', '-j2' ],
-	[ 'plain', \@psql, 'plain', '-Fp' ],
 	[ 'as INSERT', \@psql, 'inserts', '--rows-per-insert=7' ],
 	# objects first, rows later
 	[ 'schema alone', \@psql, 'schema', '--schema-only' ],

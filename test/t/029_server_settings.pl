@@ -1,5 +1,5 @@
 # Settings that not every server has, and what they change for a probe: how WAL is opened
-# (debug_io_direct), how blocks are read (io_method), checksums.
+# (debug_io_direct), how blocks are read (io_method).
 # What a server does not have is skipped.
 
 use Fcntl qw(:DEFAULT);
@@ -9,9 +9,9 @@ use SyncProbeTest;
 plan skip_all => 'no /proc/PID/fdinfo' unless -d '/proc/self/fdinfo';
 
 # Blocks are read again and again: the buffers hold a tenth of the table.
-my $node = probe_cluster('settings', extra => ['--data-checksums'],
+my $node = probe_cluster('settings',
 	conf => "shared_buffers = 1MB\nautovacuum = off\ninclude_if_exists = 'settings.conf'");
-my $place = add_tablespace($node, 'place');
+add_tablespace($node, 'place');
 sql($node, <<'SQL');
 CREATE TABLE blocks AS SELECT n, repeat('x', 900) AS filler FROM generate_series(1, 10000) AS n;
 CREATE TABLE committed (i int);
@@ -174,17 +174,4 @@ SQL
 ok($node->poll_query_until('postgres', 'SELECT sync_probe_internal.busiest_tablespace()', 'place'),
 	'blocks of an index count for its tablespace');
 
-# ------------------------------------------------------------------------ checksums
-#
-# What a dead server leaves is no block of a table.
-
-my $session = start_probe($node, "'place', " . LONG_PROBE);
-$node->stop('immediate');
-isnt(join(' ', bsd_glob("$place/*/pgsql_tmp/*sync_probe*")), '', 'checksums: files are left');
-eval { $session->{run}->finish };
-restart_with('');
-$node->stop;
-$node->command_like([ 'pg_checksums', '--check', '-D', $node->data_dir ],
-	qr/Bad checksums:\s+0$/m, 'checksums: pg_checksums finds no bad one');
-log_ok($node);
-done_testing();
+end_tests($node);

@@ -6,11 +6,7 @@ use File::Find qw(find);
 use SyncProbeRelease;
 use SyncProbeTest;
 
-sub answer_of (@command)
-{
-	my ($out, $err) = run_command([@command]);
-	return $out;
-}
+sub answer_of (@command) { return (run_command([@command]))[0] }
 
 sub major_of { return answer_of("$_[0]/pg_config", '--version') =~ /(\d+)/ ? $1 : 0 }
 
@@ -49,9 +45,7 @@ sub conf_of_build ($node, $old)
 {
 	my $build = PostgreSQL::Test::Utils::tempdir();
 	my @make = ('make', '-s', '-C', $build, "PG_CONFIG=$old/pg_config", 'with_llvm=no');
-	my %made = map { $_ => 1 } qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES);
-	local @ENV{ keys %made };
-	delete @ENV{ keys %made };
+	delete local @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES)};
 	# a copy: this source may hold what was built for the other server
 	$node->command_ok([ 'cp', '-R',
 			map({ source_file($_) } qw(Makefile META.json pg_sync_probe.control src)), $build ],
@@ -76,8 +70,7 @@ sub old_cluster ($old, $name)
 {
 	my $node = PostgreSQL::Test::Cluster->new($name, install_path => $old =~ s{/bin$}{}r);
 	# it says where the new server finds the extension
-	local $ENV{TEMP_CONFIG};
-	delete $ENV{TEMP_CONFIG};
+	delete local $ENV{TEMP_CONFIG};
 	$node->init(@initdb);
 	my $build = conf_of_build($node, $old) or return;
 	$node->append_conf('postgresql.conf', $conf . $build);
@@ -103,10 +96,7 @@ sub upgrade_ok ($old, $from, $rows, $identifier, $mode)
 	sql($to, 'CREATE DATABASE fresh');
 	$to->safe_psql('fresh', 'CREATE EXTENSION pg_sync_probe');
 	my ($fresh, $carried) = map { installed($to, $_) } qw(fresh postgres);
-	if ($along_a_path)
-	{
-		s/'\$libdir\/pg_sync_probe'/'pg_sync_probe'/ for @$fresh;
-	}
+	s/'\$libdir\/pg_sync_probe'/'pg_sync_probe'/ for $along_a_path ? @$fresh : ();
 	is(join("\n", differences($fresh, $carried)), '', "$name: the objects of a fresh install");
 	has_history_ok($to, 'postgres', $name, $rows);
 

@@ -101,8 +101,7 @@ pace_ok('resets apart', $primary, $by_process
 
 # --- a reset while commit_waits() counts
 #
-# A busy machine may not be done with reset and commits before the call ends: then again, with
-# more time.
+# A busy machine may not be done with the reset before the call ends: then again, with more time.
 
 my $session = session($primary);
 my ($in_time, $out);
@@ -112,10 +111,8 @@ for my $seconds (5, 20, 80)
 		"SELECT flushes_per_sec IS NULL AS lost FROM sync_probe.commit_waits('$seconds s')");
 	$primary->poll_query_until('postgres', "SELECT clock_timestamp() - query_start > '1 s'"
 		  . " FROM pg_stat_activity WHERE pid = $session->{pid}") or die 'the session is gone';
-	sql($primary, "SELECT pg_stat_reset_shared('$views[-1]')");
-	sql($primary, "INSERT INTO t VALUES ('x');\n" x 100);
-	$in_time = sql($primary, 'SELECT state FROM pg_stat_activity'
-		  . " WHERE pid = $session->{pid}") eq 'active';
+	$in_time = sql($primary, "SELECT FROM pg_stat_reset_shared('$views[-1]');\n"
+		  . "SELECT state = 'active' FROM pg_stat_activity WHERE pid = $session->{pid}") =~ /t$/;
 	($out) = finish_query($session);
 	last if $in_time;
 }
@@ -161,9 +158,6 @@ pace_ok('promoted', $standby, $by_process
 		'8192 bytes and 5 ms'));
 reset_and_commit($standby, 1500);
 pace_ok('promoted, and reset', $standby, mean_wal($standby));
-$standby->restart;
-commit_rows($standby, 1500);
-pace_ok('restarted', $standby, mean_wal($standby));
 
 log_ok($primary);
 end_tests($standby);

@@ -7,7 +7,7 @@ use JSON::PP ();
 use SyncProbeRelease;
 use SyncProbeTest;
 
-plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/maps';
+plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
 
 my $node = probe_cluster('replaced', conf => 'restart_after_crash = on');
 my $trial = q{CALL sync_probe.trial('commit_delay', '{0,50}', slot => '1 s', duration => };
@@ -39,8 +39,6 @@ sub session_with_library
 {
 	my $session = verbose_session($node);
 	query($session, 'SELECT sync_probe_internal.this_server()');
-	like(slurp_file("/proc/$session->{pid}/maps"), qr/ \Q$library\E$/m,
-		'a session loads the library');
 	return $session;
 }
 
@@ -61,8 +59,6 @@ sub refusals
 my $old = session_with_library();
 my $before = auto_settings($node);
 install($other);
-like(slurp_file("/proc/$old->{pid}/maps"), qr/ \Q$library\E \(deleted\)$/m,
-	'the session keeps the earlier library');
 
 my $refused = 0;
 for (

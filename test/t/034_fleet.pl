@@ -96,9 +96,10 @@ rows_ok('a list', q{'TABLE sync_probe.recommendations;', '{unmapped,bare,north,b
 fails_ok($here, 'a server of a stranger', q{SELECT FROM sync_probe.fleet_run('SELECT 1', '{theirs}')},
 	'42501', qr/owner of server "theirs" is no superuser/, qr/ALTER SERVER theirs OWNER TO postgres;/);
 
-my $one = qr/^syntax error at .*; the statement must be one SELECT, TABLE, VALUES or WITH$/;
-for ([ 'CALL x()', $one ], [ 'SELECT 1; SELECT 2', $one ],
-	[ 'SELECT 1/0', qr/^division by zero$/ ], [ 'SELECT 1 /*', qr/^unterminated/ ],
+for (
+	[ 'SELECT 1; SELECT 2',
+		qr/^syntax error at .*; the statement must be one SELECT, TABLE, VALUES or WITH$/ ],
+	[ 'SELECT 1/0', qr/^division by zero$/ ],
 	[ 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)', qr/due to user request$/ ],
 	[ 'SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(60)', qr/administrator command/ ],
 	[ 'SELECT 1) AS q; DO $a$BEGIN ASSERT false; END$a$; SELECT (SELECT 2', qr/^assertion failed$/ ],
@@ -108,8 +109,8 @@ for ([ 'CALL x()', $one ], [ 'SELECT 1; SELECT 2', $one ],
 {
 	my ($statement, $error) = @$_;
 	my $limit = $statement =~ /600/ ? '1 s' : '1 min';
-	rows_ok($statement, "\$s\$$statement\$s\$, '{north,standby}', time_limit => '$limit'",
-		{ north => $error, standby => $error });
+	rows_ok($statement, "\$s\$$statement\$s\$, '{north}', time_limit => '$limit'",
+		{ north => $error });
 }
 
 # --- rights are the caller's
@@ -135,7 +136,6 @@ rows_ok('a role: servers that it may use, its own mapping', q{'SELECT current_us
 	{ north => $fleet, secret => $fleet }, 'D BA');
 rows_ok('a role: no USAGE', q{'SELECT current_user AS u', '{north,latin}'},
 	{ north => $fleet, latin => qr/^permission denied for foreign server latin/ }, 'D BA');
-is(sql($here, 'SELECT count(*) FROM pg_foreign_server'), 11, 'no server is added or dropped');
 my $log = substr(slurp_file($here->logfile), $before);
 unlike($log =~ s/CREATE USER MAPPING.*//gr, qr/wr0ng|r1ght/, 'no password in the log');
 
@@ -146,12 +146,11 @@ add_node($_) for @many;
 my $running = "SELECT count(*) FROM pg_stat_activity WHERE query ~ 'pass[_]gate'";
 
 # A session in which fleet_run() waits at the gate of that many nodes.
-sub start_fleet ($arguments, $nodes, $setting = undef)
+sub start_fleet ($arguments, $nodes)
 {
 	close_gate($north);
 	my $session = verbose_session($here);
 	query($session, "SELECT FROM \"my \"\"tools\".dblink_connect('mine', 'north')");
-	query($session, $setting) if $setting;
 	start_query($session, "SELECT server, result -> 0 -> 'n', error
 		FROM sync_probe.fleet_run('SELECT public.pass_gate() AS n', $arguments)");
 	$north->poll_query_until('postgres', $running, $nodes) or die 'nobody came to the gate';
@@ -164,8 +163,7 @@ sub ended_ok ($session, $name)
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	ok($north->poll_query_until('postgres', $running, '0'), "$name: the nodes' part has ended");
 	is((query($session, 'SELECT unnest("my ""tools".dblink_get_connections())'))[0], "mine\n",
-		"$name: only the user's connection is left")
-	  if $session;
+		"$name: only the user's connection is left");
 	open_gate($north);
 	return;
 }
@@ -178,7 +176,7 @@ is(scalar(@together), 10, 'each node has its row') or diag($out, $err);
 is($together[0], 3, 'three at a time');
 ended_ok($session, 'three at a time');
 
-# --- a node that does not answer is given up, one that goes away is a row
+# --- a node that does not answer is given up
 
 $session = start_fleet("'{n1,n2}', time_limit => '2 s'", 2);
 my $stopped = sql($north, "SELECT min(pid) FROM pg_stat_activity WHERE query ~ 'pass[_]gate'");
@@ -188,16 +186,6 @@ like($out, qr/^n\d\|\|no answer within 00:00:02$/m, 'a node that does not answer
 like($out, qr/^n\d\|\|canceling statement due to statement timeout$/m, 'beside one that does');
 kill 'CONT', $stopped;
 ended_ok($session, 'no answer');
-
-close_gate($standby);
-$session = start_fleet("'{n1,standby}'", 1);
-$standby->poll_query_until('postgres', $running, '1');
-$standby->stop('immediate');
-open_gate($_) for $north, $standby;
-like((finish_query($session))[0], qr/^standby\|\|.*(?:quit|terminat|closed)/m,
-	'a node that goes away');
-ended_ok($session, 'a node that goes away');
-$standby->start;
 
 # --- a node that takes the connection, and is silent
 
@@ -242,19 +230,12 @@ for ([ 'user request', sub { sql($here, "SELECT pg_cancel_backend($session->{pid
 		"while it connects: $why");
 }
 
-# --- cancel, time, and the end of the session
+# --- cancel
 
-for ([ 'cancel', sub { sql($here, "SELECT pg_cancel_backend($_[0]{pid})") }, qr/57014/ ],
-	[ 'time', undef, qr/57014/ ],
-	[ 'termination', sub { sql($here, "SELECT pg_terminate_backend($_[0]{pid})") } ])
-{
-	my ($name, $end, $error) = @$_;
-	$session = start_fleet("'{n1,n2,n3,n4}', 2", 2, $end ? undef : "SET statement_timeout = '5 s'");
-	$end->($session) if $end;
-	(undef, $err) = finish_query($session);
-	like($err, $error, "$name: the call ends") if $error;
-	ended_ok($error ? $session : undef, $name);
-}
+$session = start_fleet("'{n1,n2,n3,n4}', 2", 2);
+sql($here, "SELECT pg_cancel_backend($session->{pid})");
+like((finish_query($session))[1], qr/57014/, 'cancel: the call ends');
+ended_ok($session, 'cancel');
 
 # --- probes
 

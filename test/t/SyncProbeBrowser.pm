@@ -71,7 +71,7 @@ sub view ($self, $width, $scheme, $media = 'screen')
 	$self->cdp('Emulation.setDeviceMetricsOverride',
 		{ width => $width, height => 900, deviceScaleFactor => 1, mobile => JSON::PP::false });
 	return $self->cdp('Emulation.setEmulatedMedia', { media => $media,
-		features => [ { name => 'prefers-color-scheme', value => $scheme // 'light' } ] });
+		features => [ { name => 'prefers-color-scheme', value => $scheme } ] });
 }
 
 sub open_page { return $_[0]->call('POST', '/url', { url => "file://$_[1]" }) }

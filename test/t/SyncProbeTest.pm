@@ -27,12 +27,12 @@ use sigtrap qw(die TERM);
 
 our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
 	sleep probe_cluster cron_conf write_file source_directory build_directory add_standby
-	add_tablespace has_other_strings prepared_filesystems sql messages run_sql reload_with session
-	verbose_session start_query query_has_ended finish_query query start_probe pause_probe end_probe
-	wait_for wait_phase wait_active wait_running probe_files server_processes pgbench_children
-	pgbench_sql workload_call workload_schemas let_runs_count leftovers nothing_left
-	start_trial restored_ok auto_settings descriptors signal_backend signal_client
-	kill_process kill_postmaster stop_smartly client_told_ok seed_random fails_ok
+	add_tablespace has_other_strings prepared_filesystems sql messages run_sql reload_with
+	session verbose_session start_query query_has_ended finish_query query start_probe
+	pause_probe start_commits end_probe wait_for wait_phase wait_active wait_running probe_files
+	server_processes pgbench_children pgbench_sql workload_call workload_schemas let_runs_count
+	leftovers nothing_left start_trial restored_ok auto_settings descriptors signal_backend
+	signal_client kill_process kill_postmaster stop_smartly client_told_ok seed_random fails_ok
 	fails_whole_ok works_ok bad_log_lines log_ok end_tests pid_alive fault_library WAIT_AT_GATE
 	close_gate open_gate LONG_PROBE SMALL_RUN CLIENT_LOST));
 
@@ -45,7 +45,6 @@ sub import
 	goto &Exporter::import;
 }
 
-# Where the sources of the extension are.
 sub source_directory { return realpath(dirname(__FILE__) . '/../..') }
 
 # Where make has built the libraries of tests.  The server's makefiles up to 15 say it
@@ -88,17 +87,17 @@ sub open_gate { return unlink $_[0]->data_dir . '/gate' }
 sub probe_cluster ($name, %opt)
 {
 	my $node = PostgreSQL::Test::Cluster->new($name);
-	my $segment = $opt{segment_size} // 1;
 
 	$node->init(
 		allows_streaming => $opt{allows_streaming} // 0,
 		# whatever LANG says, or if nothing does
-		extra => [ "--wal-segsize=$segment", '--encoding=UTF8', '--locale=C', @{ $opt{extra} // [] } ]);
-	$node->append_conf('postgresql.conf', "max_wal_size = '64MB'\nmin_wal_size = '32MB'");
-	# the test modules switch it off, and with it all advice is to switch it on
-	$node->append_conf('postgresql.conf', 'fsync = on');
-	$node->append_conf('postgresql.conf', $opt{conf}) if defined $opt{conf};
-	local $ENV{LD_PRELOAD} = join ' ', ($opt{faults} ? fault_library($opt{library}) : ()), $ENV{LD_PRELOAD} // '';
+		extra => [ '--wal-segsize=' . ($opt{segment_size} // 1), '--encoding=UTF8', '--locale=C',
+			@{ $opt{extra} // [] } ]);
+	# the test modules switch fsync off, and with it all advice is to switch it on
+	$node->append_conf('postgresql.conf',
+		"max_wal_size = '64MB'\nmin_wal_size = '32MB'\nfsync = on\n" . ($opt{conf} // ''));
+	local $ENV{LD_PRELOAD} = join ' ', $opt{faults} ? fault_library($opt{library}) : (),
+	  $ENV{LD_PRELOAD} // '';
 	local $ENV{SP_FAULT_FILE} = $opt{faults} // '';
 	$node->start;
 	sql($node, 'CREATE EXTENSION pg_sync_probe');
@@ -116,7 +115,6 @@ sub add_standby ($node, $name, $conf = undef)
 	return $standby;
 }
 
-# Overwrites a file.
 sub write_file ($path, @content)
 {
 	open my $file, '>:raw', $path or die "$path: $!";
@@ -133,10 +131,10 @@ sub add_tablespace ($node, $name, $directory = PostgreSQL::Test::Utils::tempdir(
 }
 
 # The output of statements, of which none may fail.  Nothing below a warning is said.
-sub sql ($node, $sql, %opt)
+sub sql ($node, $sql)
 {
 	local $ENV{PGOPTIONS} = '-c client_min_messages=warning';
-	return $node->safe_psql('postgres', $sql, %opt);
+	return $node->safe_psql('postgres', $sql);
 }
 
 # What psql says of statements.
@@ -166,11 +164,7 @@ sub reload_with ($node, $setting, $value)
 # Can strings be read in another way than the standard's?  PostgreSQL 19 refuses that.
 sub has_other_strings ($node)
 {
-	my ($status, undef, $err) = $node->psql('postgres',
-		"\\set VERBOSITY sqlstate\nSET standard_conforming_strings = off", on_error_stop => 1);
-
-	die "standard_conforming_strings: $err" if $status != 0 && $err !~ /ERROR:  0A000$/m;
-	return $status == 0;
+	return $node->psql('postgres', 'SET standard_conforming_strings = off') == 0;
 }
 
 # File systems that script/filesystems.sh has prepared, by name, of these variables
@@ -276,6 +270,17 @@ sub let_runs_count ($node)
 		"UPDATE sync_probe.runs SET usable_for_advice = true WHERE suite <> 'pg_test_fsync'");
 }
 
+# A session that commits all the time; end_probe() ends it.
+sub start_commits ($node)
+{
+	my $session = session($node);
+	query($session, 'CREATE TABLE IF NOT EXISTS committed (n int); TRUNCATE committed');
+	start_query($session,
+		'DO $$ BEGIN LOOP INSERT INTO committed VALUES (1); COMMIT; END LOOP; END $$');
+	$node->poll_query_until('postgres', 'SELECT count(*) > 10 FROM committed') or die 'no commit';
+	return $session;
+}
+
 # Cancel it, and say what it said.
 sub end_probe ($node, $session)
 {
@@ -339,8 +344,7 @@ SQL
 # As ps prints it; nothing if there is no such process.
 sub process_state ($pid)
 {
-	open my $status, '<', "/proc/$pid/stat" or return '';
-	return (<$status> // '') =~ /\) (\S)/ ? $1 : '';
+	return (eval { slurp_file("/proc/$pid/stat") } // '') =~ /\) (\S)/ ? $1 : '';
 }
 
 # Zombies count as dead.
@@ -363,12 +367,8 @@ sub server_processes ($node, $like)
 {
 	my $data = realpath($node->data_dir);
 	return grep {
-		my $command = '';
-		if ((readlink("/proc/$_/cwd") // '') eq $data && open my $file, '<', "/proc/$_/cmdline")
-		{
-			$command = <$file> // '';
-		}
-		$command =~ $like;
+		(readlink("/proc/$_/cwd") // '') eq $data
+		  && (eval { slurp_file("/proc/$_/cmdline") } // '') =~ $like
 	} map { m{(\d+)$} } bsd_glob('/proc/[0-9]*');
 }
 
@@ -531,7 +531,6 @@ sub fails_ok ($node, $name, $sql, $sqlstate, @messages)
 	return;
 }
 
-# It fails so, and nothing is left.
 sub fails_whole_ok ($node, $name, @refused)
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -544,15 +543,12 @@ sub fails_whole_ok ($node, $name, @refused)
 sub works_ok ($node, $name, $arguments)
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	$arguments .= ', record => false' unless $arguments =~ /record =>/;
-	my ($status, $out, $err) = $node->psql('postgres',
-		"SELECT sum(ops) > 0 FROM sync_probe.probe($arguments, duration => '50 ms')");
-
+	my (undef, $out, $err) = $node->psql('postgres', "SELECT sum(ops) > 0"
+		  . " FROM sync_probe.probe($arguments, duration => '50 ms', record => false)");
 	is($out, 't', "$name: a probe works") or diag($err);
 	return;
 }
 
-# The end of a test.
 sub end_tests
 {
 	for my $node (@_)
