@@ -32,13 +32,12 @@ WITH run AS MATERIALIZED (
              (40, 1, '{"usable_for_advice": false}'), (40, 1, '{"host": "elsewhere"}'),
              (40, 1, '{"location": "elsewhere"}'), (0, 2500, '{}')
          ) AS v (days, p99_us, differences))
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
-    p50_us, p99_us)
-SELECT r.id, m.ordinal, m.test, m.method, false, 'ok', 999, m.p99_us * 0.04024, m.p99_us
-FROM run AS r, LATERAL (VALUES
-    (1, 'paced', coalesce(r.differences ->> 'method', 'fdatasync'), r.p99_us),
-    (2, 'saturated', 'fdatasync', 7), (3, 'paced', 'open_sync', 7)
-    ) AS m (ordinal, test, method, p99_us);
+SELECT pg_temp.record_cases(r.id, VARIADIC ARRAY(
+           SELECT jsonb_build_object('p50_us', m.p99_us * 0.04024) || to_jsonb(m)
+           FROM (VALUES ('paced', coalesce(r.differences ->> 'method', 'fdatasync'), r.p99_us),
+                        ('saturated', 'fdatasync', 7), ('paced', 'open_sync', 7))
+                    AS m (test, method, p99_us)))
+FROM run AS r;
 INSERT INTO sync_probe.commit_wait_results (answer, commit_wait_us, commits_per_sec, wal_busy,
     started_at, system_identifier, host)
 SELECT '', w.us, 250, 0.5, now() - w.age::interval, s.system_identifier, coalesce(w.host, s.host)

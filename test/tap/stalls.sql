@@ -6,11 +6,9 @@ INSERT INTO sync_probe.runs (run_id, suite, location, started_at) OVERRIDING SYS
 (1, 'stream', 'pg_wal', '2026-01-01 12:00:00Z'),
 (2, 'stream', 'fast', '2026-01-01 13:00:00Z'),
 (3, 'wal', 'pg_wal', '2026-01-01 14:00:00Z');
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, p50_us)
-VALUES
-(1, 1, '8 kB', 'fdatasync', false, 'ok', 200),
-(1, 2, '1 MB', 'fdatasync', false, 'ok', 20000),
-(2, 1, '8 kB', 'open_datasync', true, 'ok', NULL);
+SELECT pg_temp.record_cases(1, '{"test": "8 kB", "p50_us": 200}',
+                            '{"test": "1 MB", "p50_us": 20000}'),
+       pg_temp.record_cases(2, '{"test": "8 kB", "method": "open_datasync", "direct_io": true}');
 
 -- Usual seconds: 40 MB/s of 8 kB, where the device writes twice the bytes, and 400 of 1 MB.
 INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, began_at, length_ms, bytes,
@@ -112,8 +110,7 @@ DECLARE
         jsonb_build_object('suite', 'stream', 'started_at', now() - interval '40 s') || run,
         NOT run ? 'elsewhere');
 BEGIN
-    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, p50_us)
-    VALUES (id, 1, '8 kB', 'fdatasync', 'ok', 200);
+    PERFORM pg_temp.record_cases(id, '{"test": "8 kB", "p50_us": 200}');
     INSERT INTO sync_probe.stream_seconds
     SELECT r.*
     FROM generate_series(0, 39) AS n,

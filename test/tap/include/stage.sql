@@ -54,16 +54,10 @@ $$;
 CREATE FUNCTION pg_temp.record_run(differences jsonb, place_follows boolean DEFAULT true)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    id bigint := nextval('sync_probe.runs_run_id_seq');
-    columns text;
     run jsonb;
 BEGIN
-    SELECT string_agg(quote_ident(attname), ', ') INTO columns
-    FROM pg_attribute
-    WHERE attrelid = 'sync_probe.runs'::regclass AND attnum > 0 AND NOT attisdropped;
-
-    SELECT to_jsonb(s) || jsonb_build_object('run_id', id, 'started_at', now(), 'finished_at',
-        now(),
+    SELECT to_jsonb(s) || jsonb_build_object('run_id', nextval('sync_probe.runs_run_id_seq'),
+               'started_at', now(), 'finished_at', now(),
                'location', 'pg_wal', 'suite', 'wal', 'wal_sync_method', 'fdatasync',
                'directory', '/data', 'filesystem', 'ext4', 'device', 'nvme0n1',
                'flush_size', 8192, 'flush_interval', '5 ms', 'usable_for_advice', true)
@@ -83,15 +77,31 @@ BEGIN
               ELSE '{}' END
     INTO run FROM sync_probe_internal.this_server() AS s;
 
-    EXECUTE format('INSERT INTO sync_probe.runs (%1$s) OVERRIDING SYSTEM VALUE'
-                   ' SELECT %1$s FROM jsonb_populate_record(NULL::sync_probe.runs, $1)', columns)
-        USING run;
+    INSERT INTO sync_probe.runs OVERRIDING SYSTEM VALUE
+    SELECT (jsonb_populate_record(NULL::sync_probe.runs, run)).*;
     IF place_follows THEN
         UPDATE examined SET directory = run ->> 'directory', filesystem = run ->> 'filesystem',
             device = run ->> 'device', write_cache = run #>> '{storage,write_cache}',
             mount_options = run #>> '{storage,mount_options}'
         WHERE name = run ->> 'location';
     END IF;
-    RETURN id;
+    RETURN run -> 'run_id';
 END
+$$;
+
+-- Test cases of a run, with their differences from one of fdatasync; "entries" are those of its
+-- samples.  Returns the run.
+CREATE FUNCTION pg_temp.record_cases(run_id bigint, VARIADIC cases jsonb[]) RETURNS bigint
+LANGUAGE sql AS $$
+    INSERT INTO sync_probe.measurements
+    SELECT m.*
+    FROM unnest(cases) WITH ORDINALITY AS c (given, n),
+         jsonb_populate_record(NULL::sync_probe.measurements,
+             '{"test": "paced", "method": "fdatasync", "direct_io": false, "status": "ok",
+               "ops": 1000}' || jsonb_build_object('run_id', run_id, 'ordinal', c.n)
+             || c.given) AS m;
+    INSERT INTO sync_probe_internal.samples (run_id, ordinal, round_mean_us)
+    SELECT run_id, n, ARRAY(SELECT jsonb_array_elements_text(given -> 'entries')::float8)
+    FROM unnest(cases) WITH ORDINALITY AS c (given, n) WHERE given ? 'entries';
+    SELECT run_id
 $$;
