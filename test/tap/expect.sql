@@ -1,9 +1,7 @@
 -- sync_probe.expect(): which figures of which run meet a profile, and what it says otherwise.
 \ir include/begin.sql
 \ir include/stage.sql
-DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
-UPDATE examined SET shares_filesystem_with = CASE name WHEN 'pg_default' THEN 'pg_wal' END,
-    missing = false, disks = '{}';
+UPDATE examined SET shares_filesystem_with = 'pg_wal' WHERE name = 'pg_default';
 INSERT INTO sync_probe.expectations (profile, flush_p99_us, commits_per_sec, durable, no_errors,
                                      recommended)
 VALUES ('all', 900, 1000, true, true, true);

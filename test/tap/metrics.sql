@@ -4,9 +4,7 @@ DELETE FROM sync_probe.commit_wait_results;
 \ir include/stage.sql
 
 -- pg_default shares the file system of pg_wal, and so has no advice of its own.
-DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
-UPDATE examined SET device = NULL, mount_options = 'rw',
-    shares_filesystem_with = CASE name WHEN 'pg_default' THEN 'pg_wal' END;
+UPDATE examined SET shares_filesystem_with = 'pg_wal' WHERE name = 'pg_default';
 CREATE FUNCTION pg_temp.series() RETURNS SETOF text LANGUAGE sql AS $$
     SELECT format('%s %s %s', substr(m.name, 15), m.labels,
                   CASE WHEN m.name !~ 'age_seconds' THEN round(m.value::numeric, 9)::float8
@@ -18,8 +16,8 @@ $$;
 SELECT bag_eq('SELECT * FROM pg_temp.series()', ARRAY[
     'info {"version": "' || (SELECT extversion FROM pg_extension WHERE extname = 'pg_sync_probe')
         || '"} 1',
-    'advice_info {"method": "fdatasync", "durable": "unknown", "verdict": "not probed", '
-        || '"location": "pg_wal"} 1'], 'nothing is recorded: what is unknown is no row');
+    'advice_info {"device": "nvme0n1", "method": "fdatasync", "durable": "unknown", '
+        || '"verdict": "not probed", "location": "pg_wal"} 1'], 'nothing is recorded: what is unknown is no row');
 
 -- A run an hour ago, and its p99 of a paced flush; and others that differ from it: 1 ms is the
 -- median of those that were made a month before it.

@@ -377,8 +377,6 @@ SELECT is_empty($$SELECT FROM sync_probe.findings WHERE code = 'run_passed_over'
 
 -- locations that were never probed: where the WAL is, and one of each other file system
 DELETE FROM sync_probe.runs;
-DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
-UPDATE examined SET shares_filesystem_with = NULL;
 INSERT INTO examined (name, holds_wal, tablespace, directory, shares_filesystem_with)
 VALUES ('fast one', false, 1, '/fast', NULL), ('beside it', false, 2, '/fast/2', 'fast one'),
        ('beside the WAL', false, 3, '/data/3', 'pg_wal');

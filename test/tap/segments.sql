@@ -5,7 +5,6 @@
 CREATE TEMP VIEW segment_advice AS
 SELECT a.* FROM sync_probe_internal.segment_advice(
     ARRAY(SELECT l FROM sync_probe_internal.examine_locations(NULL) AS l)) AS a;
-UPDATE examined SET filesystem = 'ext4', mount_options = 'rw';
 
 -- A run with these speeds of recycle, zero_fill and sparse.  "current" is the current kind of all,
 -- and of those that are created; "said" the verdict on either, with the kind to switch to.
@@ -30,7 +29,8 @@ RETURNS bigint LANGUAGE sql AS $$
             SELECT jsonb_build_object('test', test, 'method', kind, 'p50_us', 400000 / speed,
                        'max_us', 900000, 'relative_speed', ratio,
                        'relative_speed_low', ratio - width, 'relative_speed_high', ratio + width,
-                       'verdict', CASE WHEN is_current THEN nullif(split_part(said, ' ', 1), '') END,
+                       'verdict', CASE WHEN is_current
+                                       THEN nullif(split_part(said, ' ', 1), '') END,
                        'choice', CASE WHEN is_current THEN 'current'
                                       WHEN kind = split_part(said, ' ', 2) THEN 'recommended' END)
             FROM kind ORDER BY test, n))

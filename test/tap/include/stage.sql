@@ -1,8 +1,16 @@
 -- A stage for tests of what views make of recorded runs: locations are rows of the
--- temporary table "examined", and record_run() records a run that counts there.
--- To be included in a transaction that is rolled back.
+-- temporary table "examined", pg_wal and pg_default on a disk of its own, and record_run() records
+-- a run that counts there.  To be included in a transaction that is rolled back.
 SET LOCAL pg_sync_probe.margin = 0.05;
-CREATE TEMP TABLE examined AS SELECT * FROM sync_probe_internal.examine_locations(NULL);
+CREATE TEMP TABLE examined AS
+SELECT s.*
+FROM (VALUES ('pg_wal', '/data', 'nvme0n1'), ('pg_default', '/tables', 'sdb'))
+         AS v (name, directory, device),
+     jsonb_populate_record(NULL::sync_probe_internal.storage,
+         '{"filesystem": "ext4", "mount_options": "rw", "write_cache": "write back", "fua": false,
+           "size_bytes": 100000000000, "available_bytes": 50000000000, "missing": false}'
+         || jsonb_build_object('mount_point', directory, 'disks', ARRAY[device],
+                               'holds_wal', name = 'pg_wal') || to_jsonb(v)) AS s;
 
 CREATE OR REPLACE FUNCTION sync_probe_internal.examine_locations(
     only_location name, named name[] DEFAULT NULL)
