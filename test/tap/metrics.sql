@@ -17,7 +17,8 @@ SELECT bag_eq('SELECT * FROM pg_temp.series()', ARRAY[
     'info {"version": "' || (SELECT extversion FROM pg_extension WHERE extname = 'pg_sync_probe')
         || '"} 1',
     'advice_info {"device": "nvme0n1", "method": "fdatasync", "durable": "unknown", '
-        || '"verdict": "not probed", "location": "pg_wal"} 1'], 'nothing is recorded: what is unknown is no row');
+        '"verdict": "not probed", "location": "pg_wal"} 1'],
+    'nothing is recorded: what is unknown is no row');
 
 -- A run an hour ago, and its p99 of a paced flush; and others that differ from it: 1 ms is the
 -- median of those that were made a month before it.
