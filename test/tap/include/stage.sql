@@ -21,9 +21,8 @@ AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR e.name = only_lo
 -- Members of the second replace those of the first, also in objects.
 CREATE FUNCTION pg_temp.merged(a jsonb, b jsonb) RETURNS jsonb LANGUAGE sql AS $$
     SELECT CASE WHEN jsonb_typeof(a) = 'object' AND jsonb_typeof(b) = 'object'
-                THEN a || coalesce((SELECT jsonb_object_agg(m.key, pg_temp.merged(a -> m.key,
-                                                                                m.value))
-                                    FROM jsonb_each(b) AS m), '{}')
+                THEN a || (SELECT coalesce(jsonb_object_agg(key, pg_temp.merged(a -> key, value)),
+                                           '{}') FROM jsonb_each(b))
                 ELSE b END
 $$;
 
@@ -32,25 +31,21 @@ $$;
 CREATE FUNCTION pg_temp.given(differences text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     given jsonb := '{}';
-    member jsonb;
     section text;
     m text[];
-    around text;
+    path text[];
 BEGIN
     FOR section, m IN
         SELECT s, regexp_match(p, '^(\w+)=(.*)$')
         FROM regexp_split_to_table(differences, '; ') AS s,
              regexp_split_to_table(regexp_replace(s, '^[a-z0-9._]+: ', ''), ', (?=\w+=)') AS p
         WHERE p <> '' LOOP
-        member := jsonb_build_object(m[1], CASE
-            WHEN m[2] ~ '^([\[{].*|-?[0-9.]+|true|false|null)$' THEN m[2]::jsonb
-            ELSE to_jsonb(m[2]) END);
-        FOR around IN SELECT s
-                     FROM regexp_split_to_table(substring(section FROM '^([a-z0-9._]+): '), '[.]')
-                         WITH ORDINALITY AS u (s, n) ORDER BY n DESC LOOP
-            member := jsonb_build_object(around, member);
-        END LOOP;
-        given := pg_temp.merged(given, member);
+        path := string_to_array(substring(section FROM '^([a-z0-9._]+): '), '.') || m[1];
+        given := pg_temp.merged(given, jsonb(concat(
+            (SELECT string_agg(format('{%s:', to_json(p)), '') FROM unnest(path) AS p),
+            CASE WHEN m[2] ~ '^([\[{].*|-?[0-9.]+|true|false|null)$' THEN m[2]
+                 ELSE to_json(m[2])::text END,
+            repeat('}', cardinality(path)))));
     END LOOP;
     RETURN given;
 END
