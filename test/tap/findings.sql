@@ -156,6 +156,8 @@ INSERT INTO common VALUES
     'fsyncs: ordinal=8, test=saturated, method=fsync, ops=4000, ops_per_sec=3676, mean_us=272, '
     'p50_us=2, p99_us=99999, flushes_per_op=0, durable=no'),
 ('no flush', 'durable=no; paced: flushes_per_op=0; saturated: flushes_per_op=0'),
+('too fast', 'durable=no; paced: flushes_per_op=0, p50_us=9, p99_us=9; '
+    'saturated: flushes_per_op=0, p50_us=3, p99_us=9'),
 ('loop', 'run: device=loop0; storage: backing_file=/srv/disk.img, backing_filesystem=ext4, '
     'disks=[{"name": "loop0"}, {"name": "vda", "write_cache": "write back", "below": true}]'),
 ('zfs', 'run: filesystem=zfs, device=null; '
@@ -560,20 +562,113 @@ SELECT pg_temp.record('') AS run_id \gset
 SELECT set_eq('SELECT location FROM run_findings', '{pg_default}'::name[],
     'a newer run at pg_wal, with flushes, is the one that counts there');
 
--- a power test stands above what counters do not tell
-CREATE FUNCTION pg_temp.at_wal(wanted text) RETURNS bigint LANGUAGE sql AS $$
-    SELECT count(*) FROM sync_probe.findings WHERE location = 'pg_wal' AND code = wanted
-$$;
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('durable=unknown, why=there were fewer flushes than syncs') AS run_id \gset
-SELECT is(pg_temp.at_wal('durable_unknown'), 1::bigint, 'counters do not tell');
-SELECT pg_temp.record_run('{"suite": "power_test", "usable_for_advice": false,
-    "durable": "proven", "reason": "seen"}') AS power_test_id \gset
-SELECT is(pg_temp.at_wal('durable_unknown'), 0::bigint, 'a power test does');
+-- ------------------------------------------------------------------ the view
 
--- the view has both sorts; here a reserve that none can leave
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('as=no flush; run: location=pg_default') AS run_id \gset
+-- Both locations are on one file system.
+UPDATE examined SET shares_filesystem_with = 'pg_wal', mount_point = '/data'
+WHERE name = 'pg_default';
+CREATE TEMP TABLE usual AS SELECT * FROM examined;
+
+-- What the view has after these runs, if the locations have become like that.
+CREATE FUNCTION pg_temp.view_found(places text, runs text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM sync_probe.runs;
+    DELETE FROM examined;
+    INSERT INTO examined SELECT * FROM usual;
+    PERFORM pg_temp.record(r) FROM regexp_split_to_table(runs, ' [|] ') AS r WHERE runs <> '';
+    WITH changed AS (
+        DELETE FROM examined
+        RETURNING jsonb_populate_record(examined, coalesce(pg_temp.given(places) -> name, '{}')))
+    INSERT INTO examined SELECT (c.jsonb_populate_record).* FROM changed AS c;
+    RETURN (SELECT string_agg(concat_ws(' ', nullif(location, 'pg_wal'), code), ', '
+                              ORDER BY location <> 'pg_wal', location, code)
+            FROM sync_probe.findings WHERE code <> 'wal_shares_device');
+END
+$$;
+SELECT is(pg_temp.view_found(places, runs), codes, name)
+FROM (VALUES
+    -- what no probe has seen, unless something else says so
+    ('not probed', 'pg_wal: write_cache=null; '
+        'pg_default: write_cache=null, shares_filesystem_with=null', '',
+     'durable_unknown, pg_default durable_unknown'),
+    ('a file system that is told once', 'pg_wal: write_cache=null', '', 'durable_unknown'),
+    ('a volatile cache says so', '', '', 'write_cache_volatile'),
+    -- a power test stands above what counters do not tell
+    ('counters do not tell', '', 'durable=unknown, why=there were fewer flushes than syncs',
+     'durable_unknown, write_cache_volatile'),
+    ('a power test does', '', 'durable=unknown, why=there were fewer flushes than syncs | '
+        'run: suite=power_test, usable_for_advice=false, durable=proven', 'write_cache_volatile'),
+    -- since this server was started
+    ('fsync was off', '', 'run: suite=stream, location=pg_default, fsync=false',
+     'fsync_was_off, write_cache_volatile'),
+    ('fsync was on', '', 'run: suite=stream, fsync=true', 'write_cache_volatile'),
+    ('fsync was unknown', '', 'run: suite=stream, fsync=null', 'write_cache_volatile'),
+    ('fsync was off before', '', 'run: suite=stream, fsync=false, finished_at=2000-01-01',
+     'write_cache_volatile'),
+    ('fsync was off elsewhere', '', 'run: suite=stream, fsync=false, host=elsewhere',
+     'write_cache_volatile'),
+    -- recommendations.sql has what makes a run outdated
+    ('a run of today', '', 'durable=yes', 'write_cache_volatile'),
+    ('a run of other times', 'pg_wal: mount_options=rw,noatime', 'durable=yes',
+     'outdated_run, write_cache_volatile'),
+    -- a mount without barriers, and all that follows from it
+    ('with barriers', '', ' | as=too fast',
+     'drift, flush_missing, implausibly_fast, write_cache_volatile'),
+    ('two mounts, two findings', 'pg_wal: mount_options=rw,nobarrier; '
+        'pg_default: mount_options=rw,nobarrier, shares_filesystem_with=null', ' | as=too fast',
+     'barrier_off, pg_default barrier_off'),
+    ('one mount, one finding', 'pg_wal: mount_options=rw,nobarrier', '', 'barrier_off'),
+    ('and what a probe makes of it', 'pg_wal: mount_options=rw,nobarrier', ' | as=too fast',
+     'barrier_off'))
+    AS v (name, places, runs, codes);
+SELECT is(evidence - 'mount_options' - 'write_cache', format(
+    '{"locations": ["pg_default", "pg_wal"], "run_id": %s, "also_found": ["drift", "flush_missing",
+      "implausibly_fast", "outdated_run", "write_cache_volatile"]}', max(r.run_id))::jsonb,
+    'its evidence names them')
+FROM sync_probe.findings, sync_probe.runs AS r WHERE code = 'barrier_off' GROUP BY evidence;
+
+SELECT pg_temp.view_found('pg_wal: mount_options=rw,noatime', 'durable=yes');
+INSERT INTO found SELECT 'outdated', f.* FROM sync_probe.findings AS f WHERE code = 'outdated_run';
+SELECT results_eq(
+    $$SELECT location, severity, regexp_replace(message, 'run \d+', 'run N'), commands,
+             evidence -> 'changes' FROM found WHERE name = 'outdated'$$,
+    $$VALUES ('pg_wal'::name, 'warning',
+              'run N is outdated: mount options were relatime, are noatime',
+              '{SELECT * FROM sync_probe.probe()}'::text[],
+              '["mount options were relatime, are noatime"]'::jsonb)$$, 'what has changed');
+
+-- what a probe has found stands there instead of the advice to probe
+CREATE FUNCTION pg_temp.cache_hint(of_location text) RETURNS text LANGUAGE sql AS $$
+    SELECT regexp_replace(concat_ws(' ', hint, commands::text), '([Rr]un) \d+', '\1 N')
+    FROM sync_probe.findings WHERE code = 'write_cache_volatile' AND location = of_location
+$$;
+SELECT pg_temp.view_found('pg_default: shares_filesystem_with=null', 'durable=no');
+SELECT is(pg_temp.cache_hint('pg_default'),
+          'Probe it. Column durable of sync_probe.recommendations then shows whether they do.'
+          ' {"SELECT * FROM sync_probe.probe(''pg_default'')"}', 'a volatile cache');
+SELECT is(pg_temp.cache_hint('pg_wal'), hint, 'a volatile cache, ' || run)
+FROM (VALUES ('durable=no', 'In run N, syncs with fdatasync did not reach it.'),
+             ('location=pg_default, durable=no',
+              'In run N, syncs with fdatasync did not reach it.'),
+             ('durable=yes', 'In run N, syncs with fdatasync reached it.'),
+             ('durable=no, fsync=false', 'In run N, fsync was off.'),
+             ('durable=no_cache', 'In run N, it had no volatile cache.'),
+             ('durable=unknown', 'Run N could not tell whether syncs with fdatasync reach it.'))
+         AS v (run, hint),
+     pg_temp.view_found('', 'run: ' || run);
+
+-- what cannot be written to is not to be probed, nor is its run outdated by that, or to be repeated
+SELECT is_empty($$SELECT commands, verdict FROM sync_probe.recommendation_details
+                  WHERE location = 'pg_default' AND (commands <> '{}' OR verdict = 'outdated')
+                  UNION ALL SELECT commands, code FROM sync_probe.findings
+                  WHERE location = 'pg_default' AND commands <> '{}'$$, 'read-only: ' || runs)
+FROM unnest('{"","run: location=pg_default, stop_early=true"}'::text[]) AS runs,
+     pg_temp.view_found('pg_default: mount_options=ro,relatime, shares_filesystem_with=null',
+                        runs);
+
+-- both sorts; here a reserve that none can leave
+SELECT pg_temp.view_found('pg_default: shares_filesystem_with=null',
+                          'as=no flush; run: location=pg_default');
 SET LOCAL pg_sync_probe.reserve_percent = 100;
 SELECT set_has('SELECT location, code FROM sync_probe.findings',
     $$VALUES ('pg_wal'::name, 'low_space'), ('pg_default', 'low_space'),
@@ -592,126 +687,14 @@ SELECT is_empty($$SELECT FROM sync_probe.findings
 SELECT ok(sync_probe_internal.busiest_tablespace() IN (SELECT spcname FROM pg_tablespace),
           'one of the tablespaces is the busiest');
 
--- fsync was off since this server was started
-CREATE FUNCTION pg_temp.fsync_findings(differences text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    DELETE FROM sync_probe.runs;
-    PERFORM pg_temp.record_run(
-        jsonb_build_object('suite', 'stream', 'fsync', false, 'finished_at', clock_timestamp())
-        || pg_temp.given(differences));
-    RETURN (SELECT string_agg(location || ' ' || severity, ' ') FROM sync_probe.findings
-            WHERE code = 'fsync_was_off' AND commands IS NULL);
-END
-$$;
-SELECT is(pg_temp.fsync_findings(differences), expected, 'fsync was off: ' || differences)
-FROM (VALUES ('location=pg_default', 'pg_wal warning'), ('fsync=true', NULL),
-             ('fsync=null', NULL), ('finished_at=2000-01-01', NULL), ('host=elsewhere', NULL))
-         AS v (differences, expected);
-
 -- trial_not_restored is in test/t/018_trial.pl; a publication came after the extension
-SELECT is(pg_temp.at_wal('history_published'), 0::bigint, 'the tables are not published');
 SET LOCAL client_min_messages = error;
 CREATE PUBLICATION everything FOR ALL TABLES;
 SELECT results_eq($$SELECT location, severity, evidence FROM sync_probe.findings
                     WHERE code = 'history_published'$$,
     $$VALUES ('pg_wal'::name, 'warning', '{"publications": ["everything"]}'::jsonb)$$,
-    'now they are');
+    'the tables are published');
 DROP PUBLICATION everything;
-
--- a run of other times: recommendations.sql has what makes it so
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('storage: mount_options=rw,relatime') AS run_id \gset
-SELECT is(pg_temp.at_wal('outdated_run'), 0::bigint, 'of today');
-UPDATE examined SET mount_options = 'rw,noatime' WHERE name = 'pg_wal';
-INSERT INTO found SELECT 'outdated', f.* FROM sync_probe.findings AS f WHERE code = 'outdated_run';
-SELECT results_eq(
-    $$SELECT location, severity, message, commands, evidence -> 'changes'
-      FROM found WHERE name = 'outdated'$$,
-    format($$VALUES ('pg_wal'::name, 'warning',
-                     'run %s is outdated: mount options were relatime, are noatime',
-                     '{SELECT * FROM sync_probe.probe()}'::text[],
-                     '["mount options were relatime, are noatime"]'::jsonb)$$, :run_id),
-    'of other times');
-
--- one mount without barriers, which two locations share, and all that follows from it
-CREATE FUNCTION pg_temp.found_at_all() RETURNS text LANGUAGE sql AS $$
-    SELECT string_agg(format('%s %s', location, code), ', ' ORDER BY location <> 'pg_wal', code)
-    FROM sync_probe.findings
-    WHERE code IN ('barrier_off', 'flush_missing', 'write_cache_volatile', 'outdated_run', 'drift',
-                   'implausibly_fast', 'durable_unknown')
-$$;
-DELETE FROM sync_probe.runs;
-UPDATE examined SET mount_options = 'rw,nobarrier', mount_point = '/data',
-    shares_filesystem_with = CASE name WHEN 'pg_default' THEN 'pg_wal' END;
-SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off', 'one mount, one finding');
-SELECT pg_temp.record('storage: mount_options=rw'),
-       pg_temp.record('as=no flush; storage: mount_options=rw; paced: p50_us=9;'
-                      ' saturated: p50_us=3, p99_us=9') AS run_id \gset
-UPDATE examined SET mount_options = 'rw,nobarrier' WHERE name = 'pg_wal';
-SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off', 'and what a probe makes of it');
-SELECT is(evidence - 'mount_options' - 'write_cache', format(
-    '{"locations": ["pg_default", "pg_wal"], "run_id": %s, "also_found": ["drift", "flush_missing",
-      "implausibly_fast", "outdated_run", "write_cache_volatile"]}', :run_id)::jsonb,
-    'its evidence names them') FROM sync_probe.findings WHERE code = 'barrier_off';
-UPDATE examined SET mount_point = '/other', shares_filesystem_with = NULL
-WHERE name = 'pg_default';
-SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off, pg_default barrier_off',
-          'two mounts, two findings');
-UPDATE examined SET mount_options = 'rw';
-SELECT is(pg_temp.found_at_all(),
-          'pg_wal drift, pg_wal flush_missing, pg_wal implausibly_fast, '
-          'pg_wal write_cache_volatile, pg_default write_cache_volatile',
-          'with barriers they stand for themselves');
-
--- what a probe has found stands there instead of the advice to probe
-CREATE FUNCTION pg_temp.cache_hint(of_location text) RETURNS text LANGUAGE sql AS $$
-    SELECT regexp_replace(concat_ws(' ', hint, commands::text), '([Rr]un) \d+', '\1 N')
-    FROM sync_probe.findings WHERE code = 'write_cache_volatile' AND location = of_location
-$$;
-SELECT is(pg_temp.cache_hint('pg_default'),
-          'Probe it. Column durable of sync_probe.recommendations then shows whether they do.'
-          ' {"SELECT * FROM sync_probe.probe(''pg_default'')"}', 'a volatile cache');
-UPDATE examined SET shares_filesystem_with = CASE name WHEN 'pg_wal' THEN 'pg_default' END;
-SELECT is(pg_temp.cache_hint('pg_default'), 'In run N, syncs with fdatasync did not reach it.',
-          'what a run at a location on it has found');
-UPDATE examined SET shares_filesystem_with = NULL;
-CREATE FUNCTION pg_temp.hint_after(run text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_temp.record('run: ' || run || '; storage: mount_options=rw');
-    RETURN pg_temp.cache_hint('pg_wal');
-END
-$$;
-SELECT is(pg_temp.hint_after(run), expected, 'a volatile cache, ' || run)
-FROM (VALUES ('durable=no', 'In run N, syncs with fdatasync did not reach it.'),
-             ('durable=yes', 'In run N, syncs with fdatasync reached it.'),
-             ('durable=no, fsync=false', 'In run N, fsync was off.'),
-             ('durable=no_cache', 'In run N, it had no volatile cache.'),
-             ('durable=unknown', 'Run N could not tell whether syncs with fdatasync reach it.'))
-         AS v (run, expected);
-
--- what cannot be written to is not to be probed
-CREATE TEMP VIEW at_default AS
-SELECT unnest(commands) AS command FROM sync_probe.recommendation_details
-WHERE location = 'pg_default'
-UNION ALL SELECT unnest(commands) FROM sync_probe.findings WHERE location = 'pg_default';
-SELECT set_has('SELECT * FROM at_default',
-               $$VALUES ('SELECT * FROM sync_probe.probe(''pg_default'')')$$, 'probe it');
-UPDATE examined SET mount_options = 'ro' WHERE name = 'pg_default';
-SELECT is_empty('SELECT * FROM at_default', 'but not read-only');
-SELECT pg_temp.record('run: location=pg_default, stop_early=true; storage: mount_options=rw')
-    AS run_id \gset
-UPDATE examined SET mount_options = 'ro', write_cache = 'write back' WHERE name = 'pg_default';
-SELECT is((verdict = 'outdated') || coalesce(commands::text, ''), 'false',
-          'nor is its run outdated by that, or to be repeated')
-FROM sync_probe.recommendation_details WHERE location = 'pg_default';
-
--- not probed, and nothing else says so
-DELETE FROM sync_probe.runs;
-UPDATE examined SET mount_options = 'rw', write_cache = NULL;
-SELECT is(pg_temp.found_at_all(), 'pg_wal durable_unknown, pg_default durable_unknown',
-          'not probed, so durable is unknown');
-UPDATE examined SET shares_filesystem_with = 'pg_wal' WHERE name = 'pg_default';
-SELECT is(pg_temp.found_at_all(), 'pg_wal durable_unknown', 'of a file system that is told once');
 
 -- every command is one statement, and one that the server understands
 SELECT set_eq('SELECT DISTINCT code FROM found WHERE commands IS NOT NULL',
