@@ -68,6 +68,7 @@ $$);
 \echo sync_probe.device_lifetime()
 SELECT refused('SELECT FROM sync_probe.device_lifetime(%s)', $$
 NULL, 300000000000, 5000
+'pg_global', 300000000000, 5000
 'pg_wal', NULL, 5000
 'pg_wal', 0, 5000
 'pg_wal', 300000000000, NULL
@@ -80,6 +81,8 @@ $$);
 SELECT refused('SELECT FROM sync_probe.expect(%s)', $$
 NULL
 'no_such_profile'
+'oltp', NULL
+'oltp', 'no_such_tablespace'
 'oltp', duration => '-1 s'
 'etcd', raise => true
 $$);

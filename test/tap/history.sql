@@ -64,9 +64,8 @@ INSERT INTO scenario VALUES
 -- a run that did not measure its own method is no run to compare with
 ('another method, unmeasured', 'wal_sync_method=open_sync', '', 210, NULL, NULL);
 
-CREATE TEMP TABLE got (name text, n bigint, finished_at timestamptz, run_id bigint, method text,
-    p50_us float8, p99_us float8, bar text, ratio float8, ratio_low float8, ratio_high float8,
-    changes text, sentence text, label text);
+CREATE TEMP TABLE got AS
+SELECT NULL::text AS name, NULL::bigint AS n, h.* FROM sync_probe.history() AS h;
 DO $$
 DECLARE
     s scenario;
