@@ -136,8 +136,8 @@ $$;
 -- ---------------------------------------------------------------------- runs
 
 -- What runs have in common: all, or those that give this name as "as".
-CREATE TEMP TABLE common (name text, given text);
-INSERT INTO common VALUES
+CREATE TEMP TABLE common AS
+SELECT name, pg_temp.given(given) AS given FROM (VALUES
 -- on a good SSD; fdatasync is the current method, fsync is slower
 ('usual', 'durable=yes; storage: source=/dev/nvme0n1, mount_options=rw,relatime, fua=false, '
     'write_cache=write back, disks=[{"name": "nvme0n1", "write_cache": "write back", "fua": false, '
@@ -164,7 +164,7 @@ INSERT INTO common VALUES
     'storage.zfs: dataset=tank/pg, pool=tank, sync=standard'),
 ('rotating', 'run: device=sda; '
     'storage: disks=[{"name": "sda", "rotational": true, "virtual": false}]'),
-('slow', 'saturated: mean_us=3023; storage.device_utilization: 7=0.19');
+('slow', 'saturated: mean_us=3023; storage.device_utilization: 7=0.19')) AS v (name, given);
 
 -- A run of the wal suite with differences: of the run, its storage, and the paced and saturated
 -- rows of fdatasync; durable of fdatasync if it is not yes, and why it is unknown.  Other rows have
@@ -174,9 +174,7 @@ DECLARE
     changes jsonb := pg_temp.given(differences);
     id bigint;
 BEGIN
-    SELECT pg_temp.merged(pg_temp.merged(pg_temp.given(u.given),
-                                         coalesce(pg_temp.given(c.given), '{}')), changes)
-    INTO changes
+    SELECT pg_temp.merged(pg_temp.merged(u.given, coalesce(c.given, '{}')), changes) INTO changes
     FROM common AS u LEFT JOIN common AS c ON c.name = changes ->> 'as' WHERE u.name = 'usual';
     id := pg_temp.record_run(
         jsonb_build_object('durable', changes -> 'durable', 'storage', changes -> 'storage'

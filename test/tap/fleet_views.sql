@@ -14,16 +14,14 @@ DECLARE
         'storage', '{"disks": [{"name": "nvme0n1", "virtual": false}]}'::jsonb) || given, false);
     method text := coalesce(given ->> 'wal_sync_method', 'fdatasync');
 BEGIN
-    PERFORM pg_temp.record_cases(id, VARIADIC ARRAY(
-        SELECT jsonb_build_object('method', method) || c
-        FROM unnest(ARRAY[
-            '{"test": "saturated", "choice": "current"}' || jsonb_build_object('p50_us', us / 2,
-                'mean_us', us / 2, 'ops_per_sec', 2e6 / us),
-            '{"choice": "current"}' || jsonb_build_object('p50_us', us, 'mean_us', us,
-                'entries', ARRAY(SELECT us + i % 3 - 1 FROM generate_series(1, 30) AS i)),
-            '{"method": "open_sync", "p50_us": 1, "mean_us": 1}',
-            '{"test": "saturated", "direct_io": true, "p50_us": 1, "mean_us": 1,
-              "ops_per_sec": 1}']) AS c));
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, direct_io, status,
+                                         p50_us, mean_us, ops_per_sec)
+    VALUES (id, 1, 'saturated', method, 'current', false, 'ok', us / 2, us / 2, 2e6 / us),
+           (id, 2, 'paced', method, 'current', false, 'ok', us, us, NULL),
+           (id, 3, 'paced', 'open_sync', NULL, false, 'ok', 1, 1, NULL),
+           (id, 4, 'saturated', method, NULL, true, 'ok', 1, 1, 1);
+    INSERT INTO sync_probe_internal.samples (run_id, ordinal, round_mean_us)
+    SELECT id, 2, ARRAY(SELECT us + i % 3 - 1 FROM generate_series(1, 30) AS i);
     RETURN id;
 END
 $$;
