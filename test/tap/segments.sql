@@ -49,6 +49,8 @@ INSERT INTO scenario (name, now, run, current, said, advice, rule) VALUES
  'keep on, keep on', NULL),
 ('no old segments, and none with zeros', 'on on', '', 'recycle, zero_fill',
  'switch sparse, switch sparse', 'switch off, switch off', NULL),
+('no old segments, though new ones alone would keep zeros', 'on on', '', 'recycle, zero_fill',
+ 'switch sparse, keep', 'switch off, switch off', NULL),
 ('old segments, and none with zeros', 'on on', '', 'recycle, zero_fill', 'keep, switch sparse',
  'keep on, switch off', NULL),
 ('new segments with zeros instead of old ones', 'on off', '', 'recycle, sparse',
