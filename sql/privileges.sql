@@ -14,8 +14,6 @@ SELECT format('GRANT %I TO regress_sync_probe_writer', rolname) FROM pg_roles
 WHERE rolname IN ('pg_maintain', 'pg_create_subscription') \gexec
 CREATE ROLE regress_sync_probe_owner;
 ALTER DATABASE :"DBNAME" OWNER TO regress_sync_probe_owner;
--- the trigger that guards the table wants a row
-INSERT INTO sync_probe.workloads (workload, script) VALUES ('regress', 'SELECT 1');
 
 CREATE TEMP TABLE role AS
 SELECT 'regress_sync_probe_' || r.name AS name, r.n
@@ -30,15 +28,17 @@ INSERT INTO argument VALUES ('probe_all', $$'10 ms'$$), ('delete_history', $$'1 
     ('report_html', ''), ('commit_waits', $$'100 ms'$$), ('device_lifetime', $$'pg_wal', 1, 1$$),
     ('drop_leftovers', $$'{}'$$), ('fleet_rows', $$NULL::sync_probe.findings, NULL$$);
 
--- A privilege on each object, with its letter, and a statement that needs it, if there is one.  An
--- internal function in SQL is not called: which of its parts the server looks at, and whether it is
--- inlined, differs between versions.
+-- A privilege on each object, with its letter, and a statement that needs it, of functions and of
+-- what can be read.  An internal function in SQL is not called: which of its parts the server looks
+-- at, and whether it is inlined, differs between versions.
 CREATE TEMP VIEW privilege AS
-SELECT CASE p.prokind WHEN 'p' THEN 'procedures' ELSE 'functions' END
+SELECT CASE WHEN p.prorettype = 'trigger'::regtype THEN 'trigger functions'
+            WHEN p.prokind = 'p' THEN 'procedures' ELSE 'functions' END
            || CASE WHEN p.prosecdef THEN ', as their owner,' ELSE '' END AS kind,
        p.oid, p.pronamespace::regnamespace AS schema, p.proname AS object, 'X' AS letter,
        format('has_function_privilege($1, %s::oid, ''EXECUTE'')', p.oid) AS has,
-       CASE WHEN p.pronamespace::regnamespace::text = 'sync_probe' OR l.lanname <> 'sql'
+       CASE WHEN p.prorettype <> 'trigger'::regtype
+                 AND (p.pronamespace::regnamespace::text = 'sync_probe' OR l.lanname <> 'sql')
             THEN format('%s %s.%I(%s)',
                         CASE p.prokind WHEN 'p' THEN 'CALL' ELSE 'SELECT FROM' END,
                         p.pronamespace::regnamespace, p.proname,
@@ -48,37 +48,18 @@ SELECT CASE p.prokind WHEN 'p' THEN 'procedures' ELSE 'functions' END
                                   FROM unnest(p.proargtypes) WITH ORDINALITY AS t (t, n)))) END
            AS statement
 FROM pg_proc AS p JOIN pg_language AS l ON l.oid = p.prolang
-WHERE p.prorettype <> 'trigger'::regtype
 UNION ALL
-SELECT 'trigger functions' || CASE WHEN p.prosecdef THEN ', as their owner,' ELSE '' END, p.oid,
-       p.pronamespace::regnamespace, p.proname, 'X',
-       format('has_function_privilege($1, %s::oid, ''EXECUTE'')', p.oid), NULL
-FROM pg_proc AS p
-WHERE p.prorettype = 'trigger'::regtype
-UNION ALL
-SELECT CASE c.relkind WHEN 'r' THEN 'tables' ELSE 'views' END, c.oid,
+SELECT CASE c.relkind WHEN 'r' THEN 'tables' WHEN 'v' THEN 'views' ELSE 'sequences' END, c.oid,
        c.relnamespace::regnamespace, c.relname, v.letter,
-       format('has_table_privilege($1, %s::oid, %L)', c.oid, v.privilege),
-       CASE WHEN c.relkind = 'r' OR v.letter = 'R' OR c.relhastriggers
-            THEN format(v.statement, c.oid::regclass, (SELECT a.attname FROM pg_attribute AS a
-                                                       WHERE (a.attrelid, a.attnum) = (c.oid, 1)))
+       format('has_%s_privilege($1, %s::oid, %L)',
+              CASE c.relkind WHEN 'S' THEN 'sequence' ELSE 'table' END, c.oid, v.privilege),
+       CASE WHEN v.letter = 'R' THEN format('SELECT count(t::text) FROM %s AS t', c.oid::regclass)
             END
-FROM pg_class AS c,
-     (VALUES ('R', 'SELECT', 'SELECT count(t::text) FROM %s AS t'),
-             ('A', 'INSERT', 'INSERT INTO %s DEFAULT VALUES'),
-             ('W', 'UPDATE', 'UPDATE %s SET %I = DEFAULT'), ('D', 'DELETE', 'DELETE FROM %s'),
-             ('T', 'TRUNCATE', 'TRUNCATE %s'), ('G', 'TRIGGER', 'CREATE TRIGGER t AFTER TRUNCATE'
-                 ' ON %s EXECUTE FUNCTION sync_probe_internal.write_workload()')
-     ) AS v (letter, privilege, statement)
-WHERE c.relkind IN ('r', 'v') AND (c.relkind = 'r' OR v.letter NOT IN ('T', 'G'))
-UNION ALL
-SELECT 'sequences', c.oid, c.relnamespace::regnamespace, c.relname, v.letter,
-       format('has_sequence_privilege($1, %s::oid, %L)', c.oid, v.privilege),
-       format(v.statement, c.oid::regclass)
-FROM pg_class AS c, (VALUES ('U', 'USAGE, UPDATE', 'SELECT nextval(%L)'),
-                            ('W', 'UPDATE', 'SELECT setval(%L, 7)'))
-     AS v (letter, privilege, statement)
-WHERE c.relkind = 'S';
+FROM pg_class AS c
+JOIN (VALUES ('R', 'SELECT', 'rv'), ('A', 'INSERT', 'rv'), ('W', 'UPDATE', 'rvS'),
+             ('D', 'DELETE', 'rv'), ('T', 'TRUNCATE', 'r'), ('G', 'TRIGGER', 'r'),
+             ('U', 'USAGE, UPDATE', 'S')) AS v (letter, privilege, kinds)
+    ON strpos(v.kinds, c.relkind) > 0;
 
 -- "-" without the privilege, else its letter: a small one if the statement needs another one, too;
 -- "!" if it does not need this one.
@@ -172,23 +153,12 @@ TRUNCATE mine;
 SET client_min_messages = warning;
 LOAD 'pg_sync_probe';
 DROP DATABASE regress_sync_probe_defaults;
-DELETE FROM sync_probe.workloads WHERE NOT builtin;
 ALTER DATABASE :"DBNAME" OWNER TO CURRENT_USER;
 \set SHOW_CONTEXT never
 
-\echo -- settings
-SET ROLE regress_sync_probe_nobody;
-SELECT refused('SET pg_sync_probe.%s', $$
-max_duration = '1 day'
-reserve_percent = 0
-max_stream_write = '1TB'
-zfs_directory = '/tmp'
-pgbench_directory = '/tmp'
-pgbench_passfile = '/tmp/p'
-max_commit_wal = '10GB'
-margin = 0.1
-commit_waits_max_age = '2 h'
-$$);
+\echo -- settings, by who may set them
+SELECT context, string_agg(substr(name, 15), ' ' ORDER BY name)
+FROM pg_settings WHERE name LIKE 'pg\_sync\_probe.%' GROUP BY context ORDER BY context;
 SET ROLE regress_sync_probe_monitor;
 SELECT FROM sync_probe.expect(duration => '10 ms'); -- it probes
 RESET ROLE;
@@ -208,9 +178,17 @@ probe_fleet()
 collect_fleet()
 compare('{1}')
 history()
+$$);
+RESET ROLE;
+GRANT SELECT ON sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples
+    TO regress_sync_probe_prober;
+SET ROLE regress_sync_probe_prober;
+SELECT refused('SELECT FROM sync_probe.%s', $$
+compare('{1}')
 export_json('{1}')
 $$);
 RESET ROLE;
+REVOKE ALL ON sync_probe.runs FROM regress_sync_probe_prober;
 
 \echo -- EXECUTE is enough for pg_wal, and to record the run
 SET ROLE regress_sync_probe_prober;

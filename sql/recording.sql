@@ -72,17 +72,6 @@ SELECT label, storage #> '{earlier,runs}' AS runs,
            WHERE o.label = 'wal, by hand' AND m.test = 'paced' AND m.choice = 'current') AS median
 FROM sync_probe.runs AS r WHERE flush_size = 5000 ORDER BY run_id;
 
-\echo -- counters were read, or a finding says why not
-SELECT count(*) AS unexplained
-FROM sync_probe.recommendation_details
-JOIN sync_probe.runs AS r USING (run_id)
-JOIN sync_probe.measurements AS m USING (run_id)
-WHERE m.ops > 0 AND m.method = r.wal_sync_method
-  AND r.storage #> ARRAY['device_bytes_per_op', m.ordinal::text] IS NULL
-  AND NOT EXISTS (SELECT FROM sync_probe.findings AS f
-                  WHERE f.location = r.location
-                    AND f.code IN ('counters_unknown', 'memory_filesystem', 'zfs_sync_disabled'));
-
 \echo -- all file systems at once
 -- one without room for a probe is a warning, of which this test says nothing
 SET client_min_messages = error;
@@ -93,9 +82,6 @@ SELECT count(*) FILTER (WHERE location = 'pg_wal') AS pg_wal,
 FROM sync_probe.probe_all(duration => '100 ms', label => 'all') AS a
 JOIN sync_probe.locations AS l ON l.name = a.location;
 SET client_min_messages = warning;
-SELECT count(*) FILTER (WHERE location = 'pg_wal') AS pg_wal,
-       count(*) - count(DISTINCT location) AS twice
-FROM sync_probe.runs WHERE label = 'all' AND suite = 'wal';
 
 \echo -- the report looks like that of the tool
 SELECT DISTINCT run_id IS NOT NULL AS recorded
@@ -108,19 +94,6 @@ FROM sync_probe.runs,
          WITH ORDINALITY AS l (line, n)
 WHERE label = 'tool' AND line !~ '^\*' AND line !~ 'open_(data)?sync '
 ORDER BY n;
-
-\echo -- and can be imported as such
-SELECT test_cases, not_understood
-FROM sync_probe.runs AS r,
-     sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(r.run_id), 'the report')
-WHERE r.label = 'tool';
-SELECT count(*) AS lines,
-       count(*) FILTER (WHERE round(a.mean_us) <> round(b.mean_us) OR a.status <> b.status
-                              OR a.direct_io <> b.direct_io) AS different
-FROM sync_probe.runs AS r JOIN sync_probe.measurements AS a USING (run_id),
-     sync_probe.runs AS i JOIN sync_probe.measurements AS b USING (run_id)
-WHERE r.label = 'tool' AND i.label = 'the report'
-  AND (a.test, a.method) = (b.test, b.method);
 
 \echo -- a wal run has no such report
 INSERT INTO sync_probe.runs (run_id, suite) OVERRIDING SYSTEM VALUE VALUES (0, 'wal');

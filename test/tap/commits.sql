@@ -1,6 +1,6 @@
 -- What commit_waits() and the suite commit refuse and record, and the pace that a probe takes
 -- from commit_waits().  Real commits: test/t/017_commit_suite.pl and 019_commit_waits.pl.
-\set tests 39
+\set tests 36
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;
 -- what the cluster does must not matter
@@ -37,14 +37,11 @@ FROM (
          'there is no value of "wal_sync_method" to compare with the current one, "(current)"'),
         ($$commit_delays => '{10,-1}'$$,
          '-1 is outside the valid range for parameter "commit_delay" (0 .. 100000)'),
-        ($$commit_delays => '{10,NULL}'$$, 'values of "commit_delay" must not contain nulls'),
         ($$commit_delays => '{0,0}'$$,
          'there is no value of "commit_delay" to compare with the current one, "0"'),
         ($$commit_delays => '{1,2,3,4,5,6,7,8}'$$, 'too many values of "commit_delay"'),
         ('flush_size => 23', 'flush_size 23 is out of range'),
         ('flush_size => 1048577', 'flush_size 1048577 is out of range'),
-        ($$flush_interval => '0'$$, 'flush_interval "00:00:00" is out of range'),
-        ($$duration => '0'$$, 'duration "00:00:00" is out of range'),
         ($$methods => '{fsync}', commit_delays => '{10}'$$,
          'cannot specify both methods and commit_delays'),
         ($$duration => '100 ms', workers => 1$$, 'duration of 0.1 s is too short for one round'),

@@ -2,26 +2,11 @@
 \ir include/begin.sql
 \ir include/stage.sql
 
--- A run with these test cases; entries: those of its samples, or none.
+-- A run with these test cases.
 CREATE FUNCTION pg_temp.record(differences text, VARIADIC cases text[]) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-    id bigint := pg_temp.record_run(pg_temp.given(differences));
-    given jsonb;
-BEGIN
-    FOR i IN 1 .. cardinality(cases) LOOP
-        given := pg_temp.given(cases[i]);
-        INSERT INTO sync_probe.measurements
-        SELECT * FROM jsonb_populate_record(NULL::sync_probe.measurements,
-            '{"test": "paced", "method": "fdatasync", "direct_io": false, "status": "ok",
-              "ops": 1000, "mean_us": 500}'
-            || given || jsonb_build_object('run_id', id, 'ordinal', i));
-        INSERT INTO sync_probe_internal.samples (run_id, ordinal, round_mean_us)
-        SELECT id, i, ARRAY(SELECT jsonb_array_elements_text(given -> 'entries')::float8)
-        WHERE given ? 'entries';
-    END LOOP;
-    RETURN id;
-END
+LANGUAGE sql AS $$
+    SELECT pg_temp.record_cases(pg_temp.record_run(pg_temp.given(differences)), VARIADIC ARRAY(
+        SELECT '{"mean_us": 500}' || pg_temp.given(c) FROM unnest(cases) AS c))
 $$;
 
 -- ------------------------------------------------------ values and intervals

@@ -1,9 +1,7 @@
 -- sync_probe.expect(): which figures of which run meet a profile, and what it says otherwise.
 \ir include/begin.sql
 \ir include/stage.sql
-DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
-UPDATE examined SET shares_filesystem_with = CASE name WHEN 'pg_default' THEN 'pg_wal' END,
-    missing = false, disks = '{}';
+UPDATE examined SET shares_filesystem_with = 'pg_wal' WHERE name = 'pg_default';
 INSERT INTO sync_probe.expectations (profile, flush_p99_us, commits_per_sec, durable, no_errors,
                                      recommended)
 VALUES ('all', 900, 1000, true, true, true);
@@ -12,24 +10,23 @@ VALUES ('all', 900, 1000, true, true, true);
 -- than those of the method in use have more or less than anyone expects.
 CREATE FUNCTION pg_temp.failed(run text, cases text DEFAULT '', change text DEFAULT 'SELECT')
 RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said jsonb := pg_temp.given(run);
 BEGIN
     DELETE FROM sync_probe.runs;
-    INSERT INTO sync_probe.measurements
-    SELECT r.*
-    FROM pg_temp.given(run) AS said, pg_temp.record_run(said) AS id,
-         (VALUES (1, 'paced', 'fdatasync', false, 900, NULL),
-                 (2, 'paced', 'fsync', false, 1, NULL),
-                 (3, 'saturated', 'fsync', false, 1, 1e6),
-                 (4, 'saturated', 'fdatasync', true, 1, 1e6),
-                 (5, 'saturated', 'fdatasync', false, 1, 1000))
-             AS m (ordinal, test, method, direct_io, p99_us, ops_per_sec),
-         LATERAL jsonb_populate_record(NULL::sync_probe.measurements, to_jsonb(m)
-             || jsonb_build_object('run_id', id, 'status', 'ok', 'ops', 500, 'durable', 'yes',
-                    'choice', CASE m.method
-                        WHEN coalesce(said ->> 'wal_sync_method', 'fdatasync') THEN 'current'
-                        WHEN said ->> 'recommended_value' THEN 'recommended' END,
-                    'verdict', CASE m.ordinal WHEN 1 THEN said ->> 'verdict' END)
-             || coalesce(pg_temp.given(cases) -> m.ordinal::text, '{}')) AS r;
+    PERFORM pg_temp.record_cases(pg_temp.record_run(said), VARIADIC ARRAY(
+        SELECT to_jsonb(m) || jsonb_build_object('ops', 500, 'durable', 'yes',
+                   'choice', CASE m.method
+                       WHEN coalesce(said ->> 'wal_sync_method', 'fdatasync') THEN 'current'
+                       WHEN said ->> 'recommended_value' THEN 'recommended' END,
+                   'verdict', CASE m.ordinal WHEN 1 THEN said ->> 'verdict' END)
+               || coalesce(pg_temp.given(cases) -> m.ordinal::text, '{}')
+        FROM (VALUES (1, 'paced', 'fdatasync', false, 900, NULL),
+                     (2, 'paced', 'fsync', false, 1, NULL),
+                     (3, 'saturated', 'fsync', false, 1, 1e6),
+                     (4, 'saturated', 'fdatasync', true, 1, 1e6),
+                     (5, 'saturated', 'fdatasync', false, 1, 1000))
+             AS m (ordinal, test, method, direct_io, p99_us, ops_per_sec)));
     EXECUTE change;
     RETURN (SELECT coalesce(string_agg(e.expectation || '=' || coalesce(e.value, '-'), ' ')
                             || ' because ' || regexp_replace(min(e.reason), 'run \d+', 'run N'),

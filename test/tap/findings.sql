@@ -6,43 +6,42 @@
 \ir include/begin.sql
 \ir include/stage.sql
 
--- Everything that was found, for what must hold of any of it.
-CREATE TEMP TABLE found (name text, location name, severity text, code text, message text,
-    hint text, commands text[], evidence jsonb);
+-- Codes have their severity, and the location if it is not pg_wal; "says" is in message or hint,
+-- "shows" in the evidence of one of them.
+CREATE TEMP TABLE storage_scenario (name text, given text, codes text, says text);
+CREATE TEMP TABLE run_scenario (name text, given text, codes text DEFAULT '',
+                                says text DEFAULT '', shows text DEFAULT '');
 
 -- ------------------------------------------------------------------- storage
 
--- Places are separated by " | "; section server of the first has settings.  "says" is in message
--- or hint.
-CREATE TEMP TABLE storage_scenario (name text, places text, codes text, says text);
-
+-- Places are separated by " | "; section server of the first has settings.
 INSERT INTO storage_scenario VALUES
 ('a disk in order', '', '', ''),
 ('a tablespace in order',
     ' | name=fast, holds_wal=false, mount_point=/fast, device=sdb, disks=["sdb"]', '', ''),
-('fsync off', 'server: fsync=false', 'pg_wal error fsync_off',
+('fsync off', 'server: fsync=false', 'error fsync_off',
     'initdb --sync-only, or unmount the file systems: data written before may still be in memory'),
 ('nobarrier above a volatile cache',
-    'mount_options=rw,nobarrier, write_cache=write back, fua=true', 'pg_wal error barrier_off',
+    'mount_options=rw,nobarrier, write_cache=write back, fua=true', 'error barrier_off',
     '/data is mounted with nobarrier'),
 ('barrier=0, cache unknown', 'mount_options=rw,barrier=0,relatime, write_cache=null',
-    'pg_wal error barrier_off', 'with barrier=0'),
+    'error barrier_off', 'with barrier=0'),
 ('a volatile overlay', 'filesystem=overlay, device=null, mount_options=rw,fsync=volatile',
-    'pg_wal info device_unknown, pg_wal warning barrier_off, pg_wal warning overlay_filesystem',
+    'info device_unknown, warning barrier_off, warning overlay_filesystem',
     'is mounted with fsync=volatile'),
 ('f2fs without barriers', 'filesystem=f2fs, mount_options=rw,fsync_mode=nobarrier',
-    'pg_wal warning barrier_off', 'remount,fsync_mode=posix /data'),
+    'warning barrier_off', 'remount,fsync_mode=posix /data'),
 ('nobarrier above a cache that is not volatile', 'mount_options=nobarrier',
-    'pg_wal warning barrier_off', 'remount,barrier /data'),
+    'warning barrier_off', 'remount,barrier /data'),
 ('barriers on, by name', 'mount_options=rw,barrier,barrier=1,nobarriers', '', ''),
-('a volatile cache', 'write_cache=write back', 'pg_wal info write_cache_volatile',
+('a volatile cache', 'write_cache=write back', 'info write_cache_volatile',
     'nvme0n1 has a volatile write cache'),
 ('a volatile cache under a name to be quoted',
     'name=O''Hara, holds_wal=false, write_cache=write back', 'O''Hara info write_cache_volatile',
     'Probe it'),
 ('a volatile cache that takes FUA writes', 'write_cache=write back, fua=true', '', ''),
 ('tmpfs', 'filesystem=tmpfs, device=null, disks=null, write_cache=null, fua=null',
-    'pg_wal error memory_filesystem',
+    'error memory_filesystem',
     '/data is tmpfs: its files are lost when the machine restarts / Stop the server'),
 ('pg_default on tmpfs',
     'name=pg_default, holds_wal=false, filesystem=tmpfs, device=null, disks=null',
@@ -50,14 +49,12 @@ INSERT INTO storage_scenario VALUES
 ('a tablespace on ramfs',
     'name=fast one, holds_wal=false, filesystem=ramfs, device=null, disks=null',
     'fast one error memory_filesystem', 'then drop it'),
-('overlay', 'filesystem=overlay', 'pg_wal warning overlay_filesystem',
-    'Put the data directory on a volume'),
 ('less than the reserve', 'size_bytes=1000000000000, available_bytes=49999999999',
-    'pg_wal warning low_space', 'lower max_wal_size'),
+    'warning low_space', 'lower max_wal_size'),
 ('just the reserve', 'size_bytes=1000000000000, available_bytes=50000000000', '', ''),
 ('less than max_wal_size, also with the WAL that is there',
     'size_bytes=10000000000, available_bytes=1000000000; server: max_wal_size=1000000000000000',
-    'pg_wal warning low_space', ''),
+    'warning low_space', ''),
 ('less than max_wal_size, by less than a segment: pg_wal has one',
     'available_bytes=59999999999; server: max_wal_size=60000000000', '', ''),
 ('less than max_wal_size, but for a tablespace',
@@ -66,33 +63,36 @@ INSERT INTO storage_scenario VALUES
 ('a tablespace with less than the reserve', 'name=fast, holds_wal=false, available_bytes=1000000',
     'fast warning low_space', 'no probe runs'),
 ('space unknown', 'size_bytes=null, available_bytes=null', '', ''),
-('btrfs', 'filesystem=btrfs', 'pg_wal warning cow_wal_settings',
+('btrfs', 'filesystem=btrfs', 'warning cow_wal_settings',
     'pg_wal is on btrfs, a copy-on-write file system: recycling and zero-filling WAL files'),
 ('zfs', 'filesystem=zfs, device=null, disks=null; server: wal_recycle=false',
-    'pg_wal warning cow_wal_settings', 'file system: zero-filling WAL files may gain'),
+    'warning cow_wal_settings', 'file system: zero-filling WAL files may gain'),
 ('zfs with the settings for it',
     'filesystem=zfs, device=null, disks=null; server: wal_recycle=false, wal_init_zero=false', '',
     ''),
 ('btrfs with nodatacow', 'filesystem=btrfs, mount_options=rw,nodatacow,relatime', '', ''),
 ('WAL beside the busiest tablespace', ' | name=pg_default, holds_wal=false',
-    'pg_wal info wal_shares_device', 'pg_wal shares nvme0n1 with pg_default'),
+    'info wal_shares_device', 'pg_wal shares nvme0n1 with pg_default'),
 ('one disk of several is shared',
     'disks=["sda", "sdb"], device=md0 | name=pg_default, holds_wal=false, mount_point=/tables, '
-    'disks=["sdb", "sdc"]', 'pg_wal info wal_shares_device', 'shares md0'),
+    'disks=["sdb", "sdc"]', 'info wal_shares_device', 'shares md0'),
 ('a file system without a disk is shared',
     'filesystem=nfs4, device=null, disks=null | name=pg_default, holds_wal=false, '
     'filesystem=ext4, disks=null',
-    'pg_wal info wal_shares_device, pg_wal warning network_filesystem', 'shares /data with'),
+    'info wal_shares_device, warning network_filesystem', 'shares /data with'),
+('on a network', 'filesystem=fuse.sshfs, device=null, disks=null, write_cache=null',
+    'warning network_filesystem',
+    '/data is fuse.sshfs: another machine decides whether a sync reaches a disk'),
 ('disks of their own', ' | name=pg_default, holds_wal=false, mount_point=/tables, disks=["sdb"]',
     '', ''),
 ('another tablespace is the busiest',
     'server: busiest=fast | name=pg_default, holds_wal=false | name=fast, holds_wal=false, '
     'mount_point=/fast, disks=["sdb"]', '', ''),
 ('no disk can be named', 'device=null, disks=null, write_cache=null, fua=null',
-    'pg_wal info device_unknown', 'below /data (ext4)'),
+    'info device_unknown', 'below /data (ext4)'),
 ('nothing can be told',
     'device=null, disks=null, write_cache=null, fua=null, filesystem=null, mount_point=null, '
-    'mount_options=null, size_bytes=null, available_bytes=null', 'pg_wal info device_unknown',
+    'mount_options=null, size_bytes=null, available_bytes=null', 'info device_unknown',
     'below it (unknown file system)'),
 ('a file system that is not mounted',
     'name=fast, holds_wal=false, directory=/fast, missing=true, device=null',
@@ -104,121 +104,88 @@ INSERT INTO storage_scenario VALUES
 ('a file system with two locations',
     'filesystem=overlay, write_cache=write back, available_bytes=1 | name=fast, holds_wal=false, '
     'shares_filesystem_with=pg_wal, filesystem=overlay, write_cache=write back, available_bytes=1',
-    'pg_wal info write_cache_volatile, pg_wal warning low_space, pg_wal warning '
-    'overlay_filesystem', ''),
+    'info write_cache_volatile, warning low_space, warning overlay_filesystem',
+    'Put the data directory on a volume'),
 ('a file system that is not mounted, on that of pg_wal',
     ' | name=fast, holds_wal=false, shares_filesystem_with=pg_wal, missing=true',
     'fast error tablespace_missing', ''),
-('mounted read-only', 'mount_options=ro,relatime', 'pg_wal error read_only_filesystem',
+('mounted read-only', 'mount_options=ro,relatime', 'error read_only_filesystem',
     '/data is mounted read-only'),
-('read-only only by name', 'mount_options=rw,errors=remount-ro', '', ''),
-('all at once',
-    'filesystem=overlay, mount_options=nobarrier, write_cache=write back, available_bytes=1; '
-    'server: fsync=false | name=pg_default, holds_wal=false',
-    'pg_wal error barrier_off, pg_wal error fsync_off, pg_wal info wal_shares_device, pg_wal '
-    'info write_cache_volatile, pg_wal warning low_space, pg_wal warning overlay_filesystem', '');
-INSERT INTO storage_scenario
-SELECT 'network: ' || filesystem,
-       format('filesystem=%s, device=null, disks=null, write_cache=null', filesystem),
-       'pg_wal warning network_filesystem',
-       '/data is ' || filesystem || ': another machine decides whether a sync reaches a disk'
-FROM unnest('{nfs,nfs4,cifs,smb3,9p,ceph,fuse.sshfs,fuse.glusterfs,fuse.s3fs,fuse.davfs,
-              fuse.davfs2}'::text[]) AS filesystem
-UNION ALL
-SELECT 'not on a network: ' || filesystem,
-       format('filesystem=%s; server: wal_recycle=false, wal_init_zero=false', filesystem), '', ''
-FROM unnest('{ext4,xfs,fuse.zfs,fuseblk,fuse.sshfsx,xnfs,nfsd}'::text[]) AS filesystem;
+('read-only only by name', 'mount_options=rw,errors=remount-ro', '', '');
 
--- storage and server in order
-CREATE FUNCTION pg_temp.place(differences jsonb) RETURNS sync_probe_internal.storage
+CREATE FUNCTION pg_temp.storage_found(places text) RETURNS SETOF sync_probe_internal.finding
 LANGUAGE sql AS $$
-    SELECT jsonb_populate_record(NULL::sync_probe_internal.storage,
-        '{"name": "pg_wal", "holds_wal": true, "filesystem": "ext4", "mount_point": "/data",
-          "mount_options": "rw,relatime", "device": "nvme0n1", "write_cache": "write through",
-          "fua": false, "disks": ["nvme0n1"], "size_bytes": 100000000000,
-          "available_bytes": 50000000000, "missing": false}' || differences)
+    SELECT f.*
+    FROM jsonb_to_record('{"fsync": true, "wal_recycle": true, "wal_init_zero": true,
+             "max_wal_size": 1073741824, "reserve_percent": 5, "busiest": "pg_default"}'
+             || coalesce(pg_temp.given(split_part(places, ' | ', 1)) -> 'server', '{}'))
+             AS s (fsync boolean, wal_recycle boolean, wal_init_zero boolean, max_wal_size bigint,
+                   reserve_percent integer, busiest name),
+         unnest(sync_probe_internal.storage_findings(ARRAY(
+             SELECT jsonb_populate_record(NULL::sync_probe_internal.storage,
+                 '{"name": "pg_wal", "holds_wal": true, "filesystem": "ext4",
+                   "mount_point": "/data", "mount_options": "rw,relatime", "device": "nvme0n1",
+                   "write_cache": "write through", "fua": false, "disks": ["nvme0n1"],
+                   "size_bytes": 100000000000, "available_bytes": 50000000000, "missing": false}'
+                 || (pg_temp.given(p) - 'server'))
+             FROM regexp_split_to_table(places, ' [|] ') AS p),
+             NULL, s.fsync, s.wal_recycle, s.wal_init_zero, s.max_wal_size, s.reserve_percent,
+             s.busiest)) AS f
 $$;
-
-INSERT INTO found
-SELECT 'storage: ' || s.name, f.*
-FROM storage_scenario AS s,
-     LATERAL (SELECT ARRAY(SELECT pg_temp.place(pg_temp.given(p) - 'server')
-                           FROM regexp_split_to_table(s.places, ' [|] ') AS p),
-                     '{"fsync": true, "wal_recycle": true, "wal_init_zero": true,
-                       "max_wal_size": 1073741824, "reserve_percent": 5,
-                       "busiest": "pg_default"}' || coalesce(pg_temp.given(
-                         split_part(s.places, ' | ', 1)) -> 'server', '{}')) AS e (facts, settings),
-     LATERAL jsonb_to_record(e.settings) AS c (fsync boolean, wal_recycle boolean,
-         wal_init_zero boolean, max_wal_size bigint, reserve_percent integer,
-         busiest name),
-     unnest(sync_probe_internal.storage_findings(e.facts, NULL, c.fsync, c.wal_recycle,
-         c.wal_init_zero, c.max_wal_size, c.reserve_percent, c.busiest)) AS f;
 
 -- ---------------------------------------------------------------------- runs
 
-CREATE TEMP VIEW run_findings AS
-SELECT f.*
-FROM sync_probe_internal.advice(NULL) AS n,
-     unnest(sync_probe_internal.run_findings(n.run, n.measured)) AS f;
-
--- What several scenarios have in common, under the name that they give as "as".
-CREATE TEMP TABLE common (name text, given text);
-INSERT INTO common VALUES
+-- What runs have in common: all, or those that give this name as "as".
+CREATE TEMP TABLE common AS
+SELECT name, pg_temp.given(given) AS given FROM (VALUES
+-- on a good SSD; fdatasync is the current method, fsync is slower
+('usual', 'durable=yes; storage: source=/dev/nvme0n1, mount_options=rw,relatime, fua=false, '
+    'write_cache=write back, disks=[{"name": "nvme0n1", "write_cache": "write back", "fua": false, '
+    '"rotational": false, "virtual": false}], device_bytes_error={"2": 0, "3": 0}, '
+    'device_bytes_per_op={"2": 10000, "3": 99999, "7": 10000, "8": 10000}, '
+    'device_utilization={"2": 0.9, "3": 0.9, "7": 0.9, "8": 0.9}; '
+    'storage.others: seconds=1.5, flushes_per_sec=0, most_flushes_per_sec=2, bytes_per_sec=0, '
+    'bytes_per_sec_error=0; '
+    'paced: ordinal=2, test=paced, method=fdatasync, ops=400, ops_per_sec=1727, mean_us=579, '
+    'p50_us=570, p99_us=900, relative_speed_low=0.99, relative_speed_high=1.01; '
+    'fsync: ordinal=3, test=paced, method=fsync, ops=400, ops_per_sec=1196, mean_us=836, '
+    'p50_us=830, p99_us=99999, flushes_per_op=0, durable=no; '
+    'through: ordinal=4, test=paced, method=fsync_writethrough, status=unsupported, ops=null; '
+    'saturated: ordinal=7, test=saturated, method=fdatasync, ops=4000, ops_per_sec=3745, '
+    'mean_us=267, p50_us=265, p99_us=500; '
+    'fsyncs: ordinal=8, test=saturated, method=fsync, ops=4000, ops_per_sec=3676, mean_us=272, '
+    'p50_us=2, p99_us=99999, flushes_per_op=0, durable=no'),
 ('no flush', 'durable=no; paced: flushes_per_op=0; saturated: flushes_per_op=0'),
+('too fast', 'durable=no; paced: flushes_per_op=0, p50_us=9, p99_us=9; '
+    'saturated: flushes_per_op=0, p50_us=3, p99_us=9'),
 ('loop', 'run: device=loop0; storage: backing_file=/srv/disk.img, backing_filesystem=ext4, '
     'disks=[{"name": "loop0"}, {"name": "vda", "write_cache": "write back", "below": true}]'),
 ('zfs', 'run: filesystem=zfs, device=null; '
     'storage.zfs: dataset=tank/pg, pool=tank, sync=standard'),
 ('rotating', 'run: device=sda; '
     'storage: disks=[{"name": "sda", "rotational": true, "virtual": false}]'),
-('slow', 'saturated: mean_us=3023; storage.device_utilization: 7=0.19');
+('slow', 'saturated: mean_us=3023; storage.device_utilization: 7=0.19')) AS v (name, given);
 
--- A run of the wal suite on a good SSD; fdatasync is the current method, fsync is slower.  Given
--- are differences of the run, its storage, and the paced and saturated rows of fdatasync; durable
--- of fdatasync if it is not yes, and why it is unknown.  Members of the storage that are null are
--- left out.
+-- A run of the wal suite with differences: of the run, its storage, and the paced and saturated
+-- rows of fdatasync; durable of fdatasync if it is not yes, and why it is unknown.  Other rows have
+-- any name and an ordinal.  Members of the storage that are null are left out.
 CREATE FUNCTION pg_temp.record(differences text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    id bigint;
     changes jsonb := pg_temp.given(differences);
+    id bigint;
 BEGIN
-    changes := pg_temp.merged(coalesce((SELECT pg_temp.given(c.given) FROM common AS c
-                                      WHERE c.name = changes ->> 'as'), '{}'), changes);
-    id := pg_temp.record_run(jsonb_build_object('storage', pg_temp.merged(
-        '{"source": "/dev/nvme0n1", "mount_options": "rw,relatime",
-          "write_cache": "write back", "fua": false,
-          "disks": [{"name": "nvme0n1", "write_cache": "write back", "fua": false,
-                     "rotational": false, "virtual": false}],
-          "others": {"seconds": 1.5, "flushes_per_sec": 0, "most_flushes_per_sec": 2,
-                     "bytes_per_sec": 0, "bytes_per_sec_error": 0},
-          "device_bytes_per_op": {"2": 10000, "3": 99999, "7": 10000, "8": 10000},
-          "device_bytes_error": {"2": 0, "3": 0},
-          "device_utilization": {"2": 0.9, "3": 0.9, "7": 0.9, "8": 0.9}}'
-        || jsonb_build_object('durable_unknown', changes -> 'why'),
-        coalesce(changes -> 'storage', '{}')))
-        || jsonb_build_object('durable', coalesce(changes ->> 'durable', 'yes'))
+    SELECT pg_temp.merged(pg_temp.merged(u.given, coalesce(c.given, '{}')), changes) INTO changes
+    FROM common AS u LEFT JOIN common AS c ON c.name = changes ->> 'as' WHERE u.name = 'usual';
+    id := pg_temp.record_run(
+        jsonb_build_object('durable', changes -> 'durable', 'storage', changes -> 'storage'
+                               || jsonb_build_object('durable_unknown', changes -> 'why'))
         || CASE changes ->> 'durable' WHEN 'no'
            THEN '{"verdict": "unsafe", "recommended_value": null,
                   "reason": "syncs with fdatasync do not reach the device"}' ELSE '{}' END::jsonb
         || coalesce(changes -> 'run', '{}'));
-    INSERT INTO sync_probe.measurements
-    SELECT (jsonb_populate_record(NULL::sync_probe.measurements,
-        '{"direct_io": false, "status": "ok", "ops": 400, "flushes_per_op": 1}'
-        || jsonb_build_object('run_id', id, 'ordinal', m.ordinal, 'test', m.test,
-                              'method', m.method, 'durable', CASE m.method WHEN 'fdatasync'
-                                  THEN coalesce(changes ->> 'durable', 'yes') ELSE 'no' END)
-        || pg_temp.given(m.figures)
-        || CASE m.method WHEN 'fdatasync' THEN coalesce(changes -> m.test, '{}') ELSE '{}' END)).*
-    FROM (VALUES
-        (2, 'paced', 'fdatasync', 'ops_per_sec=1727, mean_us=579, p50_us=570, p99_us=900, '
-            'relative_speed_low=0.99, relative_speed_high=1.01'),
-        (3, 'paced', 'fsync', 'ops_per_sec=1196, mean_us=836, p50_us=830, p99_us=99999, '
-            'flushes_per_op=0'),
-        (4, 'paced', 'fsync_writethrough', 'status=unsupported, ops=null'),
-        (7, 'saturated', 'fdatasync', 'ops=4000, ops_per_sec=3745, mean_us=267, p50_us=265, '
-            'p99_us=500'),
-        (8, 'saturated', 'fsync', 'ops=4000, ops_per_sec=3676, mean_us=272, p50_us=2, '
-            'p99_us=99999, flushes_per_op=0')) AS m (ordinal, test, method, figures);
+    PERFORM pg_temp.record_cases(id, VARIADIC ARRAY(
+        SELECT jsonb_build_object('flushes_per_op', 1, 'durable', changes -> 'durable') || c.value
+        FROM jsonb_each(changes) AS c WHERE c.value ? 'ordinal'));
     UPDATE sync_probe.runs AS r
     SET storage = jsonb_strip_nulls(r.storage || jsonb_build_object(
         'earlier', sync_probe_internal.earlier_runs(r)))
@@ -227,8 +194,19 @@ BEGIN
 END
 $$;
 
--- All that is said, with words in message or hint, and what is in the evidence of one of them.
-CREATE TEMP TABLE run_scenario (name text, given text, codes text, says text, shows text);
+-- What is found of the newest of runs, which " | " separates.
+CREATE TEMP VIEW run_findings AS
+SELECT f.*
+FROM sync_probe_internal.advice(NULL) AS n,
+     unnest(sync_probe_internal.run_findings(n.run, n.measured)) AS f;
+CREATE FUNCTION pg_temp.run_found(runs text) RETURNS SETOF sync_probe_internal.finding
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM sync_probe.runs;
+    PERFORM pg_temp.record(r) FROM regexp_split_to_table(runs, ' [|] ') AS r;
+    RETURN QUERY SELECT * FROM run_findings;
+END
+$$;
 
 INSERT INTO run_scenario VALUES
 ('an SSD in order', '', '', '', ''),
@@ -334,12 +312,10 @@ INSERT INTO run_scenario VALUES
     'run: device=loop0; storage: backing_file=/srv/disk.img, '
     'backing_mount_options=rw,nobarrier,relatime', 'info loop_device, warning barrier_off',
     'on a file system mounted with nobarrier', 'mount_options=rw,nobarrier,relatime'),
--- implausibly_fast: 6,676 syncs a second are the field report's
-('a rotating disk that is too fast', 'as=rotating; saturated: ops_per_sec=6676.001, p50_us=148',
-    'warning implausibly_fast', '6676 syncs a second with fdatasync, but sda is a rotating disk',
-    'ops_per_sec=6676.001, p50_us=148, flushes_per_op=1, disks=[{"name": "sda"}]'),
-('a rotating disk, one a second too many', 'as=rotating; saturated: ops_per_sec=251',
-    'warning implausibly_fast', '', ''),
+-- implausibly_fast
+('a rotating disk that is too fast', 'as=rotating; saturated: ops_per_sec=251, p50_us=148',
+    'warning implausibly_fast', '251 syncs a second with fdatasync, but sda is a rotating disk',
+    'ops_per_sec=251, p50_us=148, flushes_per_op=1, disks=[{"name": "sda"}]'),
 ('a rotating disk at its best', 'as=rotating; paced: ops_per_sec=300; saturated: ops_per_sec=250',
     '', '', ''),
 ('a virtual disk that says it rotates',
@@ -448,117 +424,115 @@ INSERT INTO run_scenario VALUES
 ('counters that went backwards', 'storage: readings_lost=3; storage.device_bytes_per_op: 2=null',
     'info counters_unknown',
     'the counters of nvme0n1 were not read: 3 readings failed or went backwards',
-    'readings_lost=3, disks=[{"name": "nvme0n1"}]');
+    'readings_lost=3, disks=[{"name": "nvme0n1"}]'),
+-- direct_io_refused: rows beside those of the current method, in any order
+('O_DIRECT is taken, or fails for another reason',
+    'a: ordinal=11, method=open_sync, status=ok; b: ordinal=12, method=open_sync, status=error',
+    '', '', ''),
+('O_DIRECT is refused',
+    'run: filesystem=xfs; a: ordinal=11, method=open_datasync, status=no_direct_io; '
+    'b: ordinal=12, method=open_sync, status=no_direct_io; '
+    'c: ordinal=13, test=saturated, method=open_sync, status=no_direct_io',
+    'info direct_io_refused', 'the file system (xfs) refuses O_DIRECT', ''),
+('by nobody knows whom', 'run: filesystem=null; a: ordinal=11, status=no_direct_io',
+    'info direct_io_refused', 'the file system (unknown) refuses O_DIRECT', ''),
+-- the method in use is looked at, if the run measured it, here chosen after the run
+('another method since', 'as=no flush; run: wal_sync_method=fsync', 'error flush_missing',
+    'syncs with fdatasync send no flush', 'method=fdatasync'),
+('another method since, which the run did not measure',
+    'as=no flush; run: wal_sync_method=fsync; paced: ops=0', 'error flush_missing, '
+    'warning implausibly_fast, warning slow_tail, warning write_amplification',
+    'syncs with fsync send no flush', 'method=fsync'),
+('a method that was not measured twice', 'as=no flush; saturated: test=other', '', '', ''),
+('in any order of rows', 'as=no flush; saturated: test=other; '
+    'a: ordinal=11, test=saturated, method=fdatasync, flushes_per_op=0', 'error flush_missing', '',
+    ''),
+('what O_DIRECT would do is not looked at',
+    'z: ordinal=11, test=saturated, direct_io=true, p50_us=1', '', '', '');
 
--- each run becomes the newest in turn, and the first one too: drift is looked at below
-DO $$
-DECLARE
-    s run_scenario;
-BEGIN
-    FOR s IN SELECT * FROM run_scenario LOOP
-        DELETE FROM sync_probe.runs;
-        PERFORM pg_temp.record(s.given);
-        INSERT INTO found SELECT 'run: ' || s.name, f.* FROM run_findings AS f;
-    END LOOP;
-END
-$$;
-
--- --------------------------------------------------------------------- drift
-
--- Runs in this order, separated by " | "; what the message says of the newest, or nothing.
-CREATE TEMP TABLE drift_scenario (name text, runs text, says text);
-
-INSERT INTO drift_scenario VALUES
--- an SSD's cache on, then off: 13,786 syncs a second, then 519
-('the cache was turned off', 'paced: p50_us=73 | paced: p50_us=1926',
+-- drift, of runs in this order: an SSD's cache on, then off, 13,786 syncs a second, then 519
+INSERT INTO run_scenario VALUES
+('the cache was turned off', 'paced: p50_us=73 | paced: p50_us=1926', 'info drift',
     'a paced sync with fdatasync takes 1926 us, 26.38 times as long as before (median of 1 earlier'
-    ' run)'),
-('nothing before', 'paced: p50_us=1926', ''),
+    ' run)', 'p50_us=1926, earlier_runs=1, earlier_median_us=73, noise=0.01, margin=0.05'),
 -- 5 percent of margin, 1 of noise
-('slower, by the margin and the noise', ' | paced: p50_us=604', ''),
-('slower by more', ' | paced: p50_us=605', '1.06 times'),
-('faster, by the margin and the noise', ' | paced: p50_us=536', ''),
-('faster by more', ' | paced: p50_us=535', '0.94 times'),
-('the newest is noisy',
-    ' | paced: p50_us=605, relative_speed_low=0.95, relative_speed_high=1.05', ''),
-('one before was noisy',
-    'paced: relative_speed_low=0.95, relative_speed_high=1.05 |  | paced: p50_us=605', ''),
+('slower by more', ' | paced: p50_us=605', 'info drift', '1.06 times', ''),
+('faster by more', ' | paced: p50_us=535', 'info drift', '0.94 times', ''),
 ('noise is not known',
-    'paced: relative_speed_low=null | paced: p50_us=604, relative_speed_low=null', '1.06 times'),
-('of several the median counts', 'paced: p50_us=100 |  | paced: p50_us=9000 | ', ''),
-('what is long ago', repeat('paced: p50_us=100 | ', 30) || repeat(' | ', 20), ''),
-('back to back only', ' | saturated: p50_us=1926', ''),
+    'paced: relative_speed_low=null | paced: p50_us=604, relative_speed_low=null', 'info drift',
+    '1.06 times', ''),
 -- of the same kind
-('as many pages', 'run: flush_size=100; paced: p50_us=73 | ', '7.81 times'),
-('more pages', 'run: flush_size=8193; paced: p50_us=73 | ', ''),
+('as many pages', 'run: flush_size=100; paced: p50_us=73 | ', 'info drift', '7.81 times', ''),
 ('about the same pace', 'run: flush_interval=2.5 ms; paced: p50_us=73'
-    ' | run: flush_interval=10 ms; paced: p50_us=73 | ', 'of 2 earlier runs'),
-('another pace', 'run: flush_interval=2.4 ms; paced: p50_us=73'
-    ' | run: flush_interval=10.1 ms; paced: p50_us=73 | ', ''),
-('another device', 'run: device=sdb; paced: p50_us=73 | ', ''),
-('another cluster', 'run: system_identifier=1; paced: p50_us=73 | ', ''),
-('another host', 'run: host=elsewhere; paced: p50_us=73 | ', ''),
-('a device that is not known', 'run: device=null; paced: p50_us=73 | ', ''),
-('another file system', 'run: filesystem=xfs; paced: p50_us=73 | ', ''),
-('neither is known, as before',
+    ' | run: flush_interval=10 ms; paced: p50_us=73 | ', 'info drift', 'of 2 earlier runs', ''),
+('neither device nor file system is known, as before',
     'run: device=null, filesystem=null; paced: p50_us=73 | run: device=null, filesystem=null',
-    '7.81 times'),
-('another location', 'run: location=pg_default; paced: p50_us=73 | ', ''),
-('another suite', 'run: suite=pg_test_fsync; paced: p50_us=73 | ', ''),
-('an import, or a run of few samples', 'run: usable_for_advice=false; paced: p50_us=73 | ', ''),
+    'info drift', '7.81 times', ''),
 ('another method was the current one, but both were measured',
-    'run: wal_sync_method=fsync; paced: p50_us=73 | ', '7.81 times'),
-('another method', 'paced: p50_us=73, method=open_sync | ', ''),
-('another regime', 'paced: p50_us=73, test=saturated | ', ''),
-('not measured before', 'paced: p50_us=73, ops=0 | ', '');
-
-DO $$
-DECLARE
-    s drift_scenario;
-BEGIN
-    FOR s IN SELECT * FROM drift_scenario LOOP
-        DELETE FROM sync_probe.runs;
-        PERFORM pg_temp.record(r) FROM regexp_split_to_table(s.runs, ' [|] ') AS r;
-        INSERT INTO found SELECT 'drift: ' || s.name, f.* FROM run_findings AS f
-        WHERE f.code = 'drift';
-    END LOOP;
-END
-$$;
+    'run: wal_sync_method=fsync; paced: p50_us=73 | ', 'info drift', '7.81 times', '');
+INSERT INTO run_scenario (name, given) VALUES
+('slower, by the margin and the noise', ' | paced: p50_us=604'),
+('faster, by the margin and the noise', ' | paced: p50_us=536'),
+('the newest is noisy',
+    ' | paced: p50_us=605, relative_speed_low=0.95, relative_speed_high=1.05'),
+('one before was noisy',
+    'paced: relative_speed_low=0.95, relative_speed_high=1.05 |  | paced: p50_us=605'),
+('of several the median counts', 'paced: p50_us=100 |  | paced: p50_us=9000 | '),
+('what is long ago', repeat('paced: p50_us=100 | ', 30) || repeat(' | ', 20)),
+('back to back only', ' | saturated: p50_us=1926, p99_us=1926'),
+('more pages', 'run: flush_size=8193; paced: p50_us=73 | '),
+('another pace', 'run: flush_interval=2.4 ms; paced: p50_us=73'
+    ' | run: flush_interval=10.1 ms; paced: p50_us=73 | '),
+('another device', 'run: device=sdb; paced: p50_us=73 | '),
+('another cluster', 'run: system_identifier=1; paced: p50_us=73 | '),
+('another host', 'run: host=elsewhere; paced: p50_us=73 | '),
+('a device that is not known', 'run: device=null; paced: p50_us=73 | '),
+('another file system', 'run: filesystem=xfs; paced: p50_us=73 | '),
+('another location', 'run: location=pg_default; paced: p50_us=73, p99_us=99 | '),
+('another suite', 'run: suite=pg_test_fsync; paced: p50_us=73 | '),
+('an import, or a run of few samples', 'run: usable_for_advice=false; paced: p50_us=73 | '),
+('another method', 'paced: p50_us=73, method=open_sync | '),
+('another regime', 'paced: p50_us=73, test=saturated | '),
+('not measured before', 'paced: p50_us=73, ops=0 | '),
+('of the method in use, which was not current', 'run: wal_sync_method=fsync; paced: p50_us=73'
+    ' | run: wal_sync_method=fsync; saturated: p50_us=265');
 
 -- --------------------------------------------------------------------- tests
 
-SELECT is((SELECT coalesce(string_agg(concat_ws(' ', CASE WHEN with_location THEN f.location END,
-                                                f.severity, f.code), ', '
+CREATE TEMP TABLE scenario AS
+SELECT 'storage: ' || name AS name, given, codes, says, '' AS shows FROM storage_scenario
+UNION ALL SELECT 'run: ' || name, given, codes, says, shows FROM run_scenario;
+-- everything that is found, for what must hold of any of it
+CREATE TEMP TABLE found AS
+SELECT 'storage: ' || s.name AS name, f.*
+FROM storage_scenario AS s, LATERAL pg_temp.storage_found(s.given) AS f
+UNION ALL
+SELECT 'run: ' || s.name, f.* FROM run_scenario AS s, LATERAL pg_temp.run_found(s.given) AS f;
+
+SELECT is((SELECT coalesce(string_agg(concat_ws(' ', nullif(f.location, 'pg_wal'), f.severity,
+                                                f.code), ', '
                                       ORDER BY f.location <> 'pg_wal', f.location, f.severity,
                                                f.code), '')
            FROM found AS f WHERE f.name = s.name), s.codes, s.name)
-FROM (SELECT 'storage: ' || name, codes, true FROM storage_scenario
-      UNION ALL SELECT 'run: ' || name, codes, false FROM run_scenario)
-    AS s (name, codes, with_location);
+FROM scenario AS s;
 SELECT ok(EXISTS (SELECT FROM found AS f WHERE f.name = s.name
                   AND strpos(f.message || ' / ' || f.hint, says) > 0), s.name || ': says ' || says)
-FROM (SELECT 'storage: ' || name, says FROM storage_scenario
-      UNION ALL SELECT 'run: ' || name, says FROM run_scenario
-      UNION ALL SELECT 'drift: ' || name, says FROM drift_scenario) AS s (name, says)
-WHERE says <> '';
-SELECT ok(EXISTS (SELECT FROM found AS f WHERE f.name = 'run: ' || s.name
-                  AND f.evidence @> pg_temp.given(shows)), 'run: ' || name || ': shows ' || shows)
-FROM run_scenario AS s WHERE shows <> '';
-SELECT is_empty($$SELECT found.name, message FROM found JOIN drift_scenario AS s
-                  ON found.name = 'drift: ' || s.name WHERE s.says = ''$$, 'no drift');
-SELECT ok((SELECT evidence @> '{"p50_us": 1926, "earlier_runs": 1, "earlier_median_us": 73,
-                                "noise": 0.01, "margin": 0.05, "method": "fdatasync"}'
-           FROM found WHERE name = 'drift: the cache was turned off'), 'drift: evidence');
+FROM scenario AS s WHERE says <> '';
+SELECT ok(EXISTS (SELECT FROM found AS f WHERE f.name = s.name
+                  AND f.evidence @> pg_temp.given(shows)), s.name || ': shows ' || shows)
+FROM scenario AS s WHERE shows <> '';
+SELECT is(evidence -> 'methods', '["open_datasync", "open_sync"]', 'each method once')
+FROM found WHERE name = 'run: O_DIRECT is refused';
 
 -- of whatever was found
 SELECT set_eq('SELECT DISTINCT code FROM found',
-    '{barrier_off, counters_shared, counters_unknown, cow_wal_settings, device_unknown, drift,
-      durable_unknown, flush_missing, fsync_off, implausibly_fast, loop_device, low_space,
-      memory_filesystem, network_filesystem, overlay_filesystem, read_only_filesystem, slow_tail,
-      software_bound, tablespace_missing, wal_shares_device, write_amplification,
-      write_cache_volatile, zfs_log_on_main_pool, zfs_logbias_throughput, zfs_sync_disabled,
-      zfs_unknown}'::text[],
-    'each code but direct_io_refused was seen above');
+    '{barrier_off, counters_shared, counters_unknown, cow_wal_settings, device_unknown,
+      direct_io_refused, drift, durable_unknown, flush_missing, fsync_off, implausibly_fast,
+      loop_device, low_space, memory_filesystem, network_filesystem, overlay_filesystem,
+      read_only_filesystem, slow_tail, software_bound, tablespace_missing, wal_shares_device,
+      write_amplification, write_cache_volatile, zfs_log_on_main_pool, zfs_logbias_throughput,
+      zfs_sync_disabled, zfs_unknown}'::text[],
+    'each code was seen above');
 SELECT is_empty('SELECT f.* FROM found AS f WHERE (' || holds || ') IS NOT TRUE', holds)
 FROM unnest(ARRAY[
     $$severity IN ('error', 'warning', 'info')$$,
@@ -567,100 +541,136 @@ FROM unnest(ARRAY[
     -- no gap where a value was not known
     $$message || ' / ' || hint !~ 'NULL|  |[^a-z_]\(\)| [,:;)](?! )| \)|\( '$$,
     $$jsonb_typeof(evidence) = 'object' AND evidence <> '{}'$$,
-    $$name LIKE 'storage: %' OR evidence ? 'run_id'$$,
-    $$code <> 'drift' OR severity = 'info'$$]) AS holds;
-
--- O_DIRECT that the file system refused, in a row beside those of the current method
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('run: filesystem=zfs') AS run_id \gset
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status)
-VALUES (:run_id, 11, 'saturated', 'open_datasync', true, 'ok'),
-       (:run_id, 12, 'saturated', 'open_sync', true, 'error');
-SELECT is_empty('SELECT * FROM run_findings', 'O_DIRECT is taken, or fails for another reason');
-UPDATE sync_probe.measurements SET status = 'no_direct_io' WHERE ordinal > 10;
-SELECT results_eq('SELECT location, severity, code, message, evidence -> ''methods'''
-                  ' FROM run_findings',
-    $$VALUES ('pg_wal'::name, 'info', 'direct_io_refused',
-              'the file system (zfs) refuses O_DIRECT', '["open_datasync", "open_sync"]'::jsonb)$$,
-    'O_DIRECT is refused');
-UPDATE sync_probe.runs SET filesystem = NULL;
-SELECT is((SELECT message FROM run_findings),
-          'the file system (unknown) refuses O_DIRECT', 'by nobody knows whom');
-SELECT pg_temp.record('run: filesystem=zfs') AS run_id \gset
-SELECT is_empty('SELECT * FROM run_findings', 'nor by a newer run');
-SELECT pg_temp.record_run('{"wal_sync_method": "open_sync"}') AS run_id \gset
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status)
-VALUES (:run_id, 1, 'paced', 'open_sync', true, 'no_direct_io'),
-       (:run_id, 2, 'saturated', 'open_sync', true, 'no_direct_io');
-SELECT set_has($$SELECT f.code, f.evidence -> 'methods'
-                 FROM sync_probe.runs AS r, unnest(sync_probe_internal.run_findings(r, ARRAY(
-                     SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id
-                     ORDER BY m.ordinal DESC))) AS f
-                 WHERE r.wal_sync_method = 'open_sync'$$,
-               $$VALUES ('direct_io_refused', '["open_sync"]'::jsonb)$$,
-               'of the method in use, in any order of rows');
+    $$name LIKE 'storage: %' OR evidence ? 'run_id'$$]) AS holds;
 
 -- the margin is the reader's: two runs that differ by 23 %
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record(''), pg_temp.record('paced: p50_us=700') AS run_id \gset
-SELECT is((SELECT code FROM run_findings), 'drift', 'drift beyond the margin');
 SET LOCAL pg_sync_probe.margin = 0.5;
-SELECT is_empty('SELECT * FROM run_findings', 'but not beyond a wide margin');
+SELECT is_empty($$SELECT * FROM pg_temp.run_found(' | paced: p50_us=700')$$,
+                'no drift within a wide margin');
 SET LOCAL pg_sync_probe.margin = 0.05;
-
--- the method in use is looked at, here chosen after the run
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('as=no flush; run: wal_sync_method=fsync') AS run_id \gset
-SELECT matches((SELECT message FROM run_findings), '^syncs with fdatasync send no flush ',
-               'the method in use, if the run measured it');
-UPDATE sync_probe.measurements SET ops = 0 WHERE method = 'fdatasync';
-SELECT set_eq('SELECT evidence ->> ''method'' FROM run_findings', '{fsync}'::text[],
-              'else that of the run');
-DELETE FROM sync_probe.measurements WHERE test = 'saturated';
-SELECT is_empty('SELECT * FROM run_findings', 'nothing of a method that was not measured twice');
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('run: wal_sync_method=fsync'), pg_temp.record('run: wal_sync_method=fsync')
-    AS run_id \gset
-SELECT is_empty('SELECT * FROM run_findings', 'no drift from one method to another');
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops, p50_us)
-VALUES (:run_id, 11, 'saturated', 'fdatasync', true, 'ok', 9, 1);
-SELECT is_empty('SELECT * FROM run_findings', 'what O_DIRECT would do is not looked at');
 
 -- only the newest run of a location counts, and only of the wal suite; here one at pg_default, one
 -- of the other suite, and one at a tablespace that was dropped
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('as=no flush'),
-       pg_temp.record('as=no flush; run: location=pg_default;'
-                      ' storage.others: flushes_per_sec=100, most_flushes_per_sec=200'),
-       pg_temp.record('run: suite=pg_test_fsync'),
-       pg_temp.record('as=no flush; run: location=gone') AS run_id \gset
-SELECT bag_eq('SELECT location, code FROM run_findings',
+SELECT bag_eq($$SELECT location, code FROM pg_temp.run_found('as=no flush | as=no flush; '
+        'run: location=pg_default; storage.others: flushes_per_sec=100, most_flushes_per_sec=200 | '
+        'run: suite=pg_test_fsync | as=no flush; run: location=gone')$$,
     $$VALUES ('pg_wal'::name, 'flush_missing'), ('pg_default', 'flush_missing'),
              ('pg_default', 'counters_shared')$$, 'both locations, but no other');
 SELECT pg_temp.record('') AS run_id \gset
-SELECT bag_eq('SELECT location, code FROM run_findings',
-    $$VALUES ('pg_default'::name, 'flush_missing'), ('pg_default', 'counters_shared')$$,
+SELECT set_eq('SELECT location FROM run_findings', '{pg_default}'::name[],
     'a newer run at pg_wal, with flushes, is the one that counts there');
 
--- a power test stands above what counters do not tell
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('durable=unknown, why=there were fewer flushes than syncs') AS run_id \gset
-SELECT set_has('SELECT location, code FROM sync_probe.findings',
-    $$VALUES ('pg_wal'::name, 'durable_unknown')$$, 'counters do not tell');
-SELECT pg_temp.record_run('{"suite": "power_test", "usable_for_advice": false,
-    "durable": "proven", "reason": "seen"}') AS power_test_id \gset
-SELECT is_empty($$SELECT FROM sync_probe.findings
-                  WHERE location = 'pg_wal' AND code = 'durable_unknown'$$, 'a power test does');
+-- ------------------------------------------------------------------ the view
 
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('as=no flush; run: location=pg_default') AS run_id \gset
--- the view has both sorts, of real storage: a reserve that none can leave
+-- Both locations are on one file system.
+UPDATE examined SET shares_filesystem_with = 'pg_wal', mount_point = '/data'
+WHERE name = 'pg_default';
+CREATE TEMP TABLE usual AS SELECT * FROM examined;
+
+-- What the view has after these runs, if the locations have become like that.
+CREATE FUNCTION pg_temp.view_found(places text, runs text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM sync_probe.runs;
+    DELETE FROM examined;
+    INSERT INTO examined SELECT * FROM usual;
+    PERFORM pg_temp.record(r) FROM regexp_split_to_table(runs, ' [|] ') AS r WHERE runs <> '';
+    WITH changed AS (
+        DELETE FROM examined
+        RETURNING jsonb_populate_record(examined, coalesce(pg_temp.given(places) -> name, '{}')))
+    INSERT INTO examined SELECT (c.jsonb_populate_record).* FROM changed AS c;
+    RETURN (SELECT string_agg(concat_ws(' ', nullif(location, 'pg_wal'), code), ', '
+                              ORDER BY location <> 'pg_wal', location, code)
+            FROM sync_probe.findings WHERE code <> 'wal_shares_device');
+END
+$$;
+SELECT is(pg_temp.view_found(places, runs), codes, name)
+FROM (VALUES
+    -- what no probe has seen, unless something else says so
+    ('not probed', 'pg_wal: write_cache=null; '
+        'pg_default: write_cache=null, shares_filesystem_with=null', '',
+     'durable_unknown, pg_default durable_unknown'),
+    ('a file system that is told once', 'pg_wal: write_cache=null', '', 'durable_unknown'),
+    ('a volatile cache says so', '', '', 'write_cache_volatile'),
+    -- a power test stands above what counters do not tell
+    ('counters do not tell', '', 'durable=unknown, why=there were fewer flushes than syncs',
+     'durable_unknown, write_cache_volatile'),
+    ('a power test does', '', 'durable=unknown, why=there were fewer flushes than syncs | '
+        'run: suite=power_test, usable_for_advice=false, durable=proven', 'write_cache_volatile'),
+    -- since this server was started
+    ('fsync was off', '', 'run: suite=stream, location=pg_default, fsync=false',
+     'fsync_was_off, write_cache_volatile'),
+    ('fsync was on', '', 'run: suite=stream, fsync=true', 'write_cache_volatile'),
+    ('fsync was unknown', '', 'run: suite=stream, fsync=null', 'write_cache_volatile'),
+    ('fsync was off before', '', 'run: suite=stream, fsync=false, finished_at=2000-01-01',
+     'write_cache_volatile'),
+    ('fsync was off elsewhere', '', 'run: suite=stream, fsync=false, host=elsewhere',
+     'write_cache_volatile'),
+    -- recommendations.sql has what makes a run outdated
+    ('a run of today', '', 'durable=yes', 'write_cache_volatile'),
+    ('a run of other times', 'pg_wal: mount_options=rw,noatime', 'durable=yes',
+     'outdated_run, write_cache_volatile'),
+    -- a mount without barriers, and all that follows from it
+    ('with barriers', '', ' | as=too fast',
+     'drift, flush_missing, implausibly_fast, write_cache_volatile'),
+    ('two mounts, two findings', 'pg_wal: mount_options=rw,nobarrier; '
+        'pg_default: mount_options=rw,nobarrier, shares_filesystem_with=null', ' | as=too fast',
+     'barrier_off, pg_default barrier_off'),
+    ('one mount, one finding', 'pg_wal: mount_options=rw,nobarrier', '', 'barrier_off'),
+    ('and what a probe makes of it', 'pg_wal: mount_options=rw,nobarrier', ' | as=too fast',
+     'barrier_off'))
+    AS v (name, places, runs, codes);
+SELECT is(evidence - 'mount_options' - 'write_cache', format(
+    '{"locations": ["pg_default", "pg_wal"], "run_id": %s, "also_found": ["drift", "flush_missing",
+      "implausibly_fast", "outdated_run", "write_cache_volatile"]}', max(r.run_id))::jsonb,
+    'its evidence names them')
+FROM sync_probe.findings, sync_probe.runs AS r WHERE code = 'barrier_off' GROUP BY evidence;
+
+SELECT pg_temp.view_found('pg_wal: mount_options=rw,noatime', 'durable=yes');
+INSERT INTO found SELECT 'outdated', f.* FROM sync_probe.findings AS f WHERE code = 'outdated_run';
+SELECT results_eq(
+    $$SELECT location, severity, regexp_replace(message, 'run \d+', 'run N'), commands,
+             evidence -> 'changes' FROM found WHERE name = 'outdated'$$,
+    $$VALUES ('pg_wal'::name, 'warning',
+              'run N is outdated: mount options were relatime, are noatime',
+              '{SELECT * FROM sync_probe.probe()}'::text[],
+              '["mount options were relatime, are noatime"]'::jsonb)$$, 'what has changed');
+
+-- what a probe has found stands there instead of the advice to probe
+CREATE FUNCTION pg_temp.cache_hint(of_location text) RETURNS text LANGUAGE sql AS $$
+    SELECT regexp_replace(concat_ws(' ', hint, commands::text), '([Rr]un) \d+', '\1 N')
+    FROM sync_probe.findings WHERE code = 'write_cache_volatile' AND location = of_location
+$$;
+SELECT pg_temp.view_found('pg_default: shares_filesystem_with=null', 'durable=no');
+SELECT is(pg_temp.cache_hint('pg_default'),
+          'Probe it. Column durable of sync_probe.recommendations then shows whether they do.'
+          ' {"SELECT * FROM sync_probe.probe(''pg_default'')"}', 'a volatile cache');
+SELECT is(pg_temp.cache_hint('pg_wal'), hint, 'a volatile cache, ' || run)
+FROM (VALUES ('durable=no', 'In run N, syncs with fdatasync did not reach it.'),
+             ('location=pg_default, durable=no',
+              'In run N, syncs with fdatasync did not reach it.'),
+             ('durable=yes', 'In run N, syncs with fdatasync reached it.'),
+             ('durable=no, fsync=false', 'In run N, fsync was off.'),
+             ('durable=no_cache', 'In run N, it had no volatile cache.'),
+             ('durable=unknown', 'Run N could not tell whether syncs with fdatasync reach it.'))
+         AS v (run, hint),
+     pg_temp.view_found('', 'run: ' || run);
+
+-- what cannot be written to is not to be probed, nor is its run outdated by that, or to be repeated
+SELECT is_empty($$SELECT commands, verdict FROM sync_probe.recommendation_details
+                  WHERE location = 'pg_default' AND (commands <> '{}' OR verdict = 'outdated')
+                  UNION ALL SELECT commands, code FROM sync_probe.findings
+                  WHERE location = 'pg_default' AND commands <> '{}'$$, 'read-only: ' || runs)
+FROM unnest('{"","run: location=pg_default, stop_early=true"}'::text[]) AS runs,
+     pg_temp.view_found('pg_default: mount_options=ro,relatime, shares_filesystem_with=null',
+                        runs);
+
+-- both sorts; here a reserve that none can leave
+SELECT pg_temp.view_found('pg_default: shares_filesystem_with=null',
+                          'as=no flush; run: location=pg_default');
 SET LOCAL pg_sync_probe.reserve_percent = 100;
 SELECT set_has('SELECT location, code FROM sync_probe.findings',
-    $$SELECT name, 'low_space' FROM sync_probe.locations
-      WHERE available_bytes < size_bytes / 100 * 100 AND shares_filesystem_with IS NULL
-      UNION ALL SELECT 'pg_default', 'flush_missing'$$,
-    'findings has those of storage and those of runs');
+    $$VALUES ('pg_wal'::name, 'low_space'), ('pg_default', 'low_space'),
+             ('pg_default', 'flush_missing')$$, 'findings of storage and of runs');
 SELECT ok(count(*) > 2 AND bool_and(place = sorted),
           'pg_wal first, and of each location the worst first')
 FROM (SELECT row_number() OVER () AS place,
@@ -675,162 +685,33 @@ SELECT is_empty($$SELECT FROM sync_probe.findings
 SELECT ok(sync_probe_internal.busiest_tablespace() IN (SELECT spcname FROM pg_tablespace),
           'one of the tablespaces is the busiest');
 
--- fsync was off since this server was started
-CREATE FUNCTION pg_temp.fsync_findings(differences text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    DELETE FROM sync_probe.runs;
-    PERFORM pg_temp.record_run(
-        jsonb_build_object('suite', 'stream', 'fsync', false, 'finished_at', clock_timestamp())
-        || pg_temp.given(differences));
-    RETURN (SELECT string_agg(location || ' ' || severity, ' ') FROM sync_probe.findings
-            WHERE code = 'fsync_was_off' AND commands IS NULL);
-END
-$$;
-SELECT is(pg_temp.fsync_findings(differences), expected, 'fsync was off: ' || differences)
-FROM (VALUES ('', 'pg_wal warning'), ('location=pg_default', 'pg_wal warning'),
-             ('fsync=true', NULL), ('fsync=null', NULL),
-             ('finished_at=2000-01-01', NULL),
-             ('host=elsewhere', NULL)) AS v (differences, expected);
-
--- what a trial has left behind is in test/t/018_trial.pl; a publication came after the extension
-SELECT is_empty($$SELECT code FROM sync_probe.findings
-                  WHERE code IN ('trial_not_restored', 'history_published')$$,
-                'no trial is left, and the tables are not published');
+-- trial_not_restored is in test/t/018_trial.pl; a publication came after the extension
 SET LOCAL client_min_messages = error;
 CREATE PUBLICATION everything FOR ALL TABLES;
 SELECT results_eq($$SELECT location, severity, evidence FROM sync_probe.findings
                     WHERE code = 'history_published'$$,
     $$VALUES ('pg_wal'::name, 'warning', '{"publications": ["everything"]}'::jsonb)$$,
-    'now they are');
+    'the tables are published');
 DROP PUBLICATION everything;
-
--- a run of other times: recommendations.sql has what makes it so
-DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('storage: mount_options=rw,relatime') AS run_id \gset
-SELECT is_empty('SELECT FROM sync_probe.findings WHERE code = ''outdated_run''', 'of today');
-UPDATE examined SET mount_options = 'rw,noatime' WHERE name = 'pg_wal';
-INSERT INTO found SELECT 'outdated', f.* FROM sync_probe.findings AS f WHERE code = 'outdated_run';
-SELECT results_eq(
-    $$SELECT location, severity, message, commands, evidence -> 'changes'
-      FROM found WHERE name = 'outdated'$$,
-    format($$VALUES ('pg_wal'::name, 'warning',
-                     'run %s is outdated: mount options were relatime, are noatime',
-                     '{SELECT * FROM sync_probe.probe()}'::text[],
-                     '["mount options were relatime, are noatime"]'::jsonb)$$, :run_id),
-    'of other times');
-
--- one mount without barriers, which two locations share, and all that follows from it
-CREATE FUNCTION pg_temp.found_at_all() RETURNS text LANGUAGE sql AS $$
-    SELECT string_agg(format('%s %s', location, code), ', ' ORDER BY location <> 'pg_wal', code)
-    FROM sync_probe.findings
-    WHERE code IN ('barrier_off', 'flush_missing', 'write_cache_volatile', 'outdated_run', 'drift',
-                   'implausibly_fast', 'durable_unknown')
-$$;
-DELETE FROM sync_probe.runs;
-UPDATE examined SET mount_point = '/data', mount_options = 'rw,nobarrier', missing = false,
-    write_cache = 'write back', fua = false, device = 'nvme0n1', filesystem = 'ext4',
-    shares_filesystem_with = CASE name WHEN 'pg_default' THEN 'pg_wal' END
-WHERE name IN ('pg_wal', 'pg_default');
-DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
-SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off', 'one mount, one finding');
-SELECT pg_temp.record('storage: mount_options=rw'),
-       pg_temp.record('as=no flush; storage: mount_options=rw; paced: p50_us=9;'
-                      ' saturated: p50_us=3, p99_us=9') AS run_id \gset
-UPDATE examined SET mount_options = 'rw,nobarrier' WHERE name = 'pg_wal';
-SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off', 'and what a probe makes of it');
-SELECT is(evidence - 'mount_options' - 'write_cache', format(
-    '{"locations": ["pg_default", "pg_wal"], "run_id": %s, "also_found": ["drift", "flush_missing",
-      "implausibly_fast", "outdated_run", "write_cache_volatile"]}', :run_id)::jsonb,
-    'its evidence names them') FROM sync_probe.findings WHERE code = 'barrier_off';
-UPDATE examined SET mount_point = '/other', shares_filesystem_with = NULL
-WHERE name = 'pg_default';
-SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off, pg_default barrier_off',
-          'two mounts, two findings');
-UPDATE examined SET mount_options = 'rw';
-SELECT is(pg_temp.found_at_all(),
-          'pg_wal drift, pg_wal flush_missing, pg_wal implausibly_fast, '
-          'pg_wal write_cache_volatile, pg_default write_cache_volatile',
-          'with barriers they stand for themselves');
-
--- what a probe has found stands there instead of the advice to probe
-SELECT is(coalesce(hint, '') || coalesce(commands::text, ''),
-          CASE location WHEN 'pg_wal'
-               THEN format('In run %s, syncs with fdatasync did not reach it.', :run_id)
-               ELSE 'Probe it. Column durable of sync_probe.recommendations then shows whether they'
-                    ' do.{"SELECT * FROM sync_probe.probe(''pg_default'')"}' END,
-          format('%s: a volatile cache, and a probe of pg_wal', location))
-FROM sync_probe.findings WHERE code = 'write_cache_volatile';
-UPDATE examined SET shares_filesystem_with = 'pg_wal' WHERE name = 'pg_default';
-SELECT is((SELECT string_agg(DISTINCT hint, ' ') FROM sync_probe.findings
-           WHERE code = 'write_cache_volatile'),
-          format('In run %s, syncs with fdatasync did not reach it.', :run_id),
-          'or of the same file system');
-UPDATE examined SET shares_filesystem_with = NULL WHERE name = 'pg_default';
-CREATE FUNCTION pg_temp.cache_hint(run text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    id bigint := pg_temp.record('run: ' || run || '; storage: mount_options=rw');
-BEGIN
-    RETURN (SELECT replace(f.hint, id::text, 'N') FROM sync_probe.findings AS f
-            WHERE f.code = 'write_cache_volatile' AND f.location = 'pg_wal');
-END
-$$;
-SELECT is(pg_temp.cache_hint(run), expected, 'a volatile cache, ' || run)
-FROM (VALUES ('durable=yes', 'In run N, syncs with fdatasync reached it.'),
-             ('durable=no, fsync=false', 'In run N, fsync was off.'),
-             ('durable=no_cache', 'In run N, it had no volatile cache.'),
-             ('durable=unknown', 'Run N could not tell whether syncs with fdatasync reach it.'))
-         AS v (run, expected);
-
--- what cannot be written to is not to be probed
-CREATE TEMP VIEW at_default AS
-SELECT unnest(commands) AS command FROM sync_probe.recommendation_details
-WHERE location = 'pg_default'
-UNION ALL SELECT unnest(commands) FROM sync_probe.findings WHERE location = 'pg_default';
-SELECT set_has('SELECT * FROM at_default',
-               $$VALUES ('SELECT * FROM sync_probe.probe(''pg_default'')')$$, 'probe it');
-UPDATE examined SET mount_options = 'ro' WHERE name = 'pg_default';
-SELECT is_empty('SELECT * FROM at_default', 'but not read-only');
-SELECT pg_temp.record('run: location=pg_default, stop_early=true; storage: mount_options=rw')
-    AS run_id \gset
-UPDATE examined SET mount_options = 'ro', write_cache = 'write back' WHERE name = 'pg_default';
-SELECT is((verdict = 'outdated') || coalesce(commands::text, ''), 'false',
-          'nor is its run outdated by that, or to be repeated')
-FROM sync_probe.recommendation_details WHERE location = 'pg_default';
-
--- not probed, and nothing else says so
-DELETE FROM sync_probe.runs;
-UPDATE examined SET mount_options = 'rw', write_cache = NULL, device = 'nvme0n1'
-WHERE name IN ('pg_wal', 'pg_default');
-SELECT is(pg_temp.found_at_all(), 'pg_wal durable_unknown, pg_default durable_unknown',
-          'not probed, so durable is unknown');
-UPDATE examined SET shares_filesystem_with = 'pg_wal' WHERE name = 'pg_default';
-SELECT is(pg_temp.found_at_all(), 'pg_wal durable_unknown', 'of a file system that is told once');
 
 -- every command is one statement, and one that the server understands
 SELECT set_eq('SELECT DISTINCT code FROM found WHERE commands IS NOT NULL',
     '{fsync_off, write_cache_volatile, cow_wal_settings, drift, outdated_run}'::text[],
     'what has commands');
-CREATE TEMP VIEW commands AS SELECT DISTINCT c AS command FROM found, unnest(commands) AS c;
-SELECT is_empty('SELECT command FROM commands WHERE command ~ '';|^ | $''', 'one statement each');
-SELECT lives_ok('PREPARE once AS ' || command || '; DEALLOCATE once', command)
-FROM commands WHERE command LIKE 'SELECT %';
-SELECT ok(command LIKE 'SELECT %' OR command ~ '^ALTER SYSTEM SET [a-z_]+ = (on|off)$', command)
-FROM commands;
+SELECT CASE WHEN command ~ '^SELECT [^;]*[^; ]$'
+            THEN lives_ok('PREPARE once AS ' || command || '; DEALLOCATE once', command)
+            ELSE matches(command, '^ALTER SYSTEM SET [a-z_]+ = (on|off)$', command) END
+FROM (SELECT DISTINCT unnest(commands) FROM found) AS c (command);
 
 -- written by hand or by another version: nothing to say is better than an error
 SELECT pg_temp.record('') AS run_id \gset
-SELECT lives_ok(format('UPDATE sync_probe.runs SET storage = %L;'
-                       ' CREATE TEMP TABLE got ON COMMIT DROP AS'
-                       ' SELECT * FROM run_findings; DROP TABLE got', storage),
-                'storage: ' || coalesce(storage, 'none'))
+SELECT lives_ok(format('UPDATE sync_probe.runs SET storage = %L; SELECT * FROM run_findings',
+                       storage), 'storage: ' || coalesce(storage, 'none'))
 FROM unnest(ARRAY[NULL, '{}', '{"disks": []}', '{"disks": [{}]}', '{"others": {}}',
     '{"others": {"bytes_per_sec": 1}}', '{"below_flushes_per_op": {}}',
     '{"zfs": {"dataset": "d", "pool": "p", "sync": "standard"}}']) AS storage;
-
 -- figures that no probe records, but a hand might
-DELETE FROM sync_probe.runs;
-SELECT lives_ok(format('SELECT pg_temp.record(%1$L), pg_temp.record(%1$L);'
-                       ' SELECT * FROM sync_probe.findings', given), 'figures: ' || given)
+SELECT lives_ok(format('SELECT * FROM pg_temp.run_found(%L)', given || ' | ' || given), given)
 FROM unnest(ARRAY['run: flush_size=0; storage.device_bytes_per_op: 2=9000',
                   'run: flush_size=2147483647; paced: p50_us=0; saturated: p50_us=0']) AS given;
 

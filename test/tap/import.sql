@@ -47,6 +47,12 @@ SELECT results_eq(
     name || ': the report has the figures of the text')
 FROM imports;
 
+SELECT is(concat_ws(' ', again.test_cases, again.not_understood), '18',
+          name || ': the report can be imported')
+FROM imports AS i,
+     sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(i.run_id)) AS again
+WHERE name !~ ' ';
+
 -- what a run gets, and what it does not
 SELECT is_empty($$SELECT FROM sync_probe.runs JOIN imports USING (run_id)
                   WHERE suite <> 'pg_test_fsync' OR imported_at <> now() OR usable_for_advice

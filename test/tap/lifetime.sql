@@ -44,11 +44,8 @@ BEGIN
             'device_bytes_per_op', jsonb_build_object('1', bytes, '2', 9000, '3', 99999),
             'device_bytes_error', '{"1": 0}'::jsonb, 'others', '{"seconds": 1,
                 "bytes_per_sec_error": 0}' || jsonb_build_object('bytes_per_sec', others::jsonb))));
-        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
-            mean_us)
-        VALUES (id, 1, 'paced', 'fdatasync', false, 'ok', 1000, 1000),
-               (id, 2, 'saturated', 'fdatasync', false, 'ok', 1000, 1000),
-               (id, 3, 'paced', 'fsync', false, 'ok', 1000, 1000);
+        PERFORM pg_temp.record_cases(id, '{"mean_us": 1000}',
+            '{"mean_us": 1000, "test": "saturated"}', '{"mean_us": 1000, "method": "fsync"}');
     END IF;
     RETURN (SELECT regexp_replace(concat_ws('; ', l.wal_bytes_per_sec, l.write_amplification,
                                             l.basis, l.years), 'run \d+', 'run N')

@@ -4,9 +4,7 @@ DELETE FROM sync_probe.commit_wait_results;
 \ir include/stage.sql
 
 -- pg_default shares the file system of pg_wal, and so has no advice of its own.
-DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
-UPDATE examined SET device = NULL, mount_options = 'rw',
-    shares_filesystem_with = CASE name WHEN 'pg_default' THEN 'pg_wal' END;
+UPDATE examined SET shares_filesystem_with = 'pg_wal' WHERE name = 'pg_default';
 CREATE FUNCTION pg_temp.series() RETURNS SETOF text LANGUAGE sql AS $$
     SELECT format('%s %s %s', substr(m.name, 15), m.labels,
                   CASE WHEN m.name !~ 'age_seconds' THEN round(m.value::numeric, 9)::float8
@@ -18,8 +16,9 @@ $$;
 SELECT bag_eq('SELECT * FROM pg_temp.series()', ARRAY[
     'info {"version": "' || (SELECT extversion FROM pg_extension WHERE extname = 'pg_sync_probe')
         || '"} 1',
-    'advice_info {"method": "fdatasync", "durable": "unknown", "verdict": "not probed", '
-        || '"location": "pg_wal"} 1'], 'nothing is recorded: what is unknown is no row');
+    'advice_info {"device": "nvme0n1", "method": "fdatasync", "durable": "unknown", '
+        '"verdict": "not probed", "location": "pg_wal"} 1'],
+    'nothing is recorded: what is unknown is no row');
 
 -- A run an hour ago, and its p99 of a paced flush; and others that differ from it: 1 ms is the
 -- median of those that were made a month before it.
@@ -32,13 +31,12 @@ WITH run AS MATERIALIZED (
              (40, 1, '{"usable_for_advice": false}'), (40, 1, '{"host": "elsewhere"}'),
              (40, 1, '{"location": "elsewhere"}'), (0, 2500, '{}')
          ) AS v (days, p99_us, differences))
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
-    p50_us, p99_us)
-SELECT r.id, m.ordinal, m.test, m.method, false, 'ok', 999, m.p99_us * 0.04024, m.p99_us
-FROM run AS r, LATERAL (VALUES
-    (1, 'paced', coalesce(r.differences ->> 'method', 'fdatasync'), r.p99_us),
-    (2, 'saturated', 'fdatasync', 7), (3, 'paced', 'open_sync', 7)
-    ) AS m (ordinal, test, method, p99_us);
+SELECT pg_temp.record_cases(r.id, VARIADIC ARRAY(
+           SELECT jsonb_build_object('p50_us', m.p99_us * 0.04024) || to_jsonb(m)
+           FROM (VALUES ('paced', coalesce(r.differences ->> 'method', 'fdatasync'), r.p99_us),
+                        ('saturated', 'fdatasync', 7), ('paced', 'open_sync', 7))
+                    AS m (test, method, p99_us)))
+FROM run AS r;
 INSERT INTO sync_probe.commit_wait_results (answer, commit_wait_us, commits_per_sec, wal_busy,
     started_at, system_identifier, host)
 SELECT '', w.us, 250, 0.5, now() - w.age::interval, s.system_identifier, coalesce(w.host, s.host)

@@ -2,35 +2,28 @@
 -- tables and views, and that no text gets out of its place.
 \ir include/begin.sql
 \ir include/stage.sql
-DELETE FROM examined WHERE name <> 'pg_wal';
-UPDATE examined SET directory = '/data', filesystem = 'ext4', mount_point = '/', disks = '{}',
-    mount_options = 'rw', device = 'nvme0n1', write_cache = 'write through', missing = false,
-    shares_filesystem_with = NULL;
+DELETE FROM examined WHERE NOT holds_wal;
+UPDATE examined SET write_cache = 'write through';
 
 -- Measurements of a run with differences, such as to the methods: open_datasync is 1.78 times as
 -- fast as fdatasync when paced.
 CREATE FUNCTION pg_temp.measure(id bigint, differences jsonb DEFAULT '{}')
 RETURNS void LANGUAGE sql AS $$
-    INSERT INTO sync_probe.measurements
-    SELECT n.*
-    FROM sync_probe.runs AS r,
-         (VALUES ('paced', 1, 'open_datasync', 68.0, 1.783), ('paced', 2, 'fdatasync', 122, 0.991),
-                 ('paced', 3, 'fsync', 131, 0.942), ('saturated', 4, 'open_datasync', 40, 1.021),
-                 ('saturated', 5, 'fdatasync', 41, 1.004), ('saturated', 6, 'fsync', 44, 0.957))
-             AS m (test, ordinal, method, p50_us, speed),
-         LATERAL jsonb_populate_record(NULL::sync_probe.measurements, jsonb_build_object(
-             'run_id', id, 'ordinal', m.ordinal, 'test', m.test, 'method', m.method,
-             'choice', CASE m.method WHEN r.wal_sync_method THEN 'current'
-                                     WHEN r.recommended_value THEN 'recommended' END,
-             'verdict', CASE WHEN m.test = 'paced' AND m.method = r.wal_sync_method
-                             THEN r.verdict END,
-             'direct_io', false, 'status', 'ok', 'ops', 675,
-             'p50_us', m.p50_us, 'mean_us', m.p50_us + 2.5,
-             'p99_us', m.p50_us * 3.3, 'max_us', 1896.4,
-             'relative_speed', m.speed, 'relative_speed_low', m.speed - 0.031,
-             'relative_speed_high', m.speed + 0.037, 'durable', 'yes', 'flushes_per_op', 1.9)
-             || differences) AS n
-    WHERE r.run_id = id;
+    SELECT pg_temp.record_cases(id, VARIADIC ARRAY(
+        SELECT jsonb_build_object('test', m.test, 'method', m.method,
+                   'choice', CASE m.method WHEN r.wal_sync_method THEN 'current'
+                                           WHEN r.recommended_value THEN 'recommended' END,
+                   'verdict', CASE WHEN m.test = 'paced' AND m.method = r.wal_sync_method
+                                   THEN r.verdict END,
+                   'ops', 675, 'p50_us', m.p50_us, 'mean_us', m.p50_us + 2.5,
+                   'p99_us', m.p50_us * 3.3, 'max_us', 1896.4, 'relative_speed', m.speed,
+                   'relative_speed_low', m.speed - 0.031, 'relative_speed_high', m.speed + 0.037,
+                   'durable', 'yes', 'flushes_per_op', 1.9) || differences
+        FROM (VALUES ('paced', 'open_datasync', 68.0, 1.783), ('paced', 'fdatasync', 122, 0.991),
+                     ('paced', 'fsync', 131, 0.942), ('saturated', 'open_datasync', 40, 1.021),
+                     ('saturated', 'fdatasync', 41, 1.004), ('saturated', 'fsync', 44, 0.957))
+                 AS m (test, method, p50_us, speed)))
+    FROM sync_probe.runs AS r WHERE r.run_id = id;
     UPDATE sync_probe.runs AS r
     SET storage = r.storage || (
         SELECT jsonb_build_object('device_bytes_per_op', jsonb_object_agg(m.ordinal, d.bytes),
@@ -205,11 +198,9 @@ SELECT matches(sync_probe.report_html(ARRAY[:run, :foreign_run]::bigint[]), 'pg_
 INSERT INTO sync_probe.runs (suite, verdict) VALUES ('wal', 'keep') RETURNING run_id AS bare \gset
 SELECT is(pg_temp.faults(sync_probe.report_html(ARRAY[:bare]::bigint[])), NULL,
           'a run without measurements');
-INSERT INTO sync_probe.runs (suite) VALUES ('wal') RETURNING run_id AS bare \gset
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status)
-SELECT :bare, n, CASE WHEN n < 3 THEN 'paced' ELSE 'saturated' END,
-       CASE WHEN n % 2 = 0 THEN 'fsync' ELSE 'fdatasync' END, 'stopped'
-FROM generate_series(1, 4) AS n;
+SELECT pg_temp.record_cases(:bare, VARIADIC ARRAY(
+    SELECT jsonb_build_object('test', t, 'method', m, 'status', 'stopped', 'ops', NULL)
+    FROM unnest('{paced,saturated}'::text[]) AS t, unnest('{fdatasync,fsync}'::text[]) AS m));
 UPDATE page SET html = sync_probe.report_html(ARRAY[:bare]::bigint[]);
 SELECT collect_tap(
     is(pg_temp.faults(html), NULL, 'a run without a figure'),
@@ -265,8 +256,7 @@ SELECT is(pg_temp.sections(html) ~ 'speed', name <> 'unsafe',
           name || ': speeds are compared only where syncs reach the device') FROM other_page;
 
 -- ----------------------------------------------------------------- without paths
-DELETE FROM examined WHERE NOT holds_wal;
-UPDATE examined SET name = 'pg_wal', mount_point = '/srv/secret place',
+UPDATE examined SET mount_point = '/srv/secret place',
     mount_options = 'rw,nobarrier,lowerdir=/secret/b';
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.record_run('{"directory": "/srv/secret place/wal",

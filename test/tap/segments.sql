@@ -5,79 +5,81 @@
 CREATE TEMP VIEW segment_advice AS
 SELECT a.* FROM sync_probe_internal.segment_advice(
     ARRAY(SELECT l FROM sync_probe_internal.examine_locations(NULL) AS l)) AS a;
-UPDATE examined SET filesystem = 'ext4', mount_options = 'rw';
 
--- A run with the speeds of recycle, zero_fill and sparse, and, after a comma, of those that are
--- created; 1 is that of the current kind.  "width" is half of each interval.  "said" is the verdict
--- on all kinds, and on those that are created, each with the kind to switch to.
-CREATE FUNCTION pg_temp.measured(given text, speeds text, width float8,
-                                 said text DEFAULT 'switch sparse, switch sparse')
+-- A run with these speeds of recycle, zero_fill and sparse.  "current" is the current kind of all,
+-- and of those that are created; "said" the verdict on either, with the kind to switch to.
+CREATE FUNCTION pg_temp.measured(given text, current text DEFAULT 'recycle, zero_fill',
+    said text DEFAULT 'switch sparse, switch sparse', speeds float8[] DEFAULT '{1,1.2,1.25}',
+    width float8 DEFAULT 0.05)
 RETURNS bigint LANGUAGE sql AS $$
-    WITH run AS (
-        SELECT pg_temp.record_run('{"suite": "segments", "storage": {"mount_options": "rw"}}'
-                                  || (d - 'stays'), NOT d ? 'stays') AS id
-        FROM pg_temp.given(given) AS d),
-    rows AS (
-        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, verdict,
-            status, p50_us, max_us, relative_speed, relative_speed_low, relative_speed_high, ops)
-        SELECT run.id, row_number() OVER (), t.test, s.kind,
-               CASE WHEN s.speed = 1 THEN 'current'
-                    WHEN s.kind = split_part(t.said, ' ', 2) THEN 'recommended' END,
-               CASE WHEN s.speed = 1 THEN nullif(split_part(t.said, ' ', 1), '') END, 'ok',
-               400000 / s.speed, 900000, s.speed, s.speed - width, s.speed + width, 32
-        FROM run, (VALUES ('segment', split_part(speeds, ', ', 1), split_part(said, ', ', 1)),
-                          ('new_segment', '- ' || split_part(speeds, ', ', 2),
-                           split_part(said, ', ', 2)),
-                          ('create', split_part(speeds, ', ', 1), '')) AS t (test, speeds, said),
-             LATERAL (SELECT k, substring(v FROM '[0-9.]+')::float8
-                      FROM unnest('{recycle,zero_fill,sparse}'::text[],
-                                  string_to_array(t.speeds, ' ')) AS u (k, v)) AS s (kind, speed)
-        WHERE s.speed IS NOT NULL AND speeds <> '')
-    SELECT id FROM run
+    WITH kind AS (
+        SELECT t.test, t.said, k.*, k.kind = t.current AS is_current,
+               k.speed / max(k.speed) FILTER (WHERE k.kind = t.current) OVER (PARTITION BY t.test)
+                   AS ratio
+        FROM (VALUES ('segment', split_part(current, ', ', 1), split_part(said, ', ', 1)),
+                     ('new_segment', split_part(current, ', ', 2), split_part(said, ', ', 2)),
+                     ('create', split_part(current, ', ', 1), '')) AS t (test, current, said),
+             unnest('{recycle,zero_fill,sparse}'::text[], speeds)
+                 WITH ORDINALITY AS k (kind, speed, n)
+        WHERE t.current <> '' AND (t.test <> 'new_segment' OR k.kind <> 'recycle'))
+    SELECT pg_temp.record_cases(
+        pg_temp.record_run('{"suite": "segments", "storage": {"mount_options": "rw"}}'
+                           || (d - 'stays'), NOT d ? 'stays'),
+        VARIADIC ARRAY(
+            SELECT jsonb_build_object('test', test, 'method', kind, 'p50_us', 400000 / speed,
+                       'max_us', 900000, 'relative_speed', ratio,
+                       'relative_speed_low', ratio - width, 'relative_speed_high', ratio + width,
+                       'verdict', CASE WHEN is_current
+                                       THEN nullif(split_part(said, ' ', 1), '') END,
+                       'choice', CASE WHEN is_current THEN 'current'
+                                      WHEN kind = split_part(said, ' ', 2) THEN 'recommended' END)
+            FROM kind ORDER BY test, n))
+    FROM pg_temp.given(given) AS d
 $$;
 
 CREATE TEMP TABLE scenario (
     id serial, name text,
     now text,                       -- wal_recycle and wal_init_zero
-    run text, speeds text, width float8,
+    run text, current text,
     said text,                      -- what the run says of both, see above
     advice text,                    -- verdict and value for either setting
     rule text);                     -- how the message of the rule begins, if one is left
-INSERT INTO scenario (name, now, run, speeds, width, said, advice, rule) VALUES
-('present settings are right', 'on on', '', '1 0.8 0.5, 1 0.5', 0.01, 'keep, keep',
+INSERT INTO scenario (name, now, run, current, said, advice, rule) VALUES
+('present settings are right', 'on on', '', 'recycle, zero_fill', 'keep, keep',
  'keep on, keep on', NULL),
-('no old segments, and none with zeros', 'on on', '', '1 1.2 1.5, 1 1.3', 0.01,
+('no old segments, and none with zeros', 'on on', '', 'recycle, zero_fill',
  'switch sparse, switch sparse', 'switch off, switch off', NULL),
-('old segments, and none with zeros', 'on on', '', '1 0.5 0.8, 1 1.6', 0.01, 'keep, switch sparse',
+('no old segments, though new ones alone would keep zeros', 'on on', '', 'recycle, zero_fill',
+ 'switch sparse, keep', 'switch off, switch off', NULL),
+('old segments, and none with zeros', 'on on', '', 'recycle, zero_fill', 'keep, switch sparse',
  'keep on, switch off', NULL),
-('new segments with zeros instead of old ones', 'on off', '', '1 1.4 0.7, 2 1', 0.01,
+('new segments with zeros instead of old ones', 'on off', '', 'recycle, sparse',
  'switch zero_fill, switch zero_fill', 'switch off, switch on', NULL),
-('old segments again', 'off off', '', '1.4 1.2 1, 1.2 1', 0.01, 'switch recycle, switch zero_fill',
+('old segments again', 'off off', '', 'sparse, sparse', 'switch recycle, switch zero_fill',
  'switch on, switch on', NULL),
-('zeros, and no old segments', 'off off', '', '0.7 1.2 1, 1.2 1', 0.01,
+('zeros, and no old segments', 'off off', '', 'sparse, sparse',
  'switch zero_fill, switch zero_fill', 'keep off, switch on', NULL),
-('no difference', 'on on', '', '1 0.99 1.01, 1 1.01', 0.01, 'keep, keep', 'keep on, keep on', NULL),
-('no difference on a copy-on-write file system', 'on on', 'filesystem=btrfs', '1 0.99 1.01, 1 1.01',
- 0.01, 'keep, keep', 'keep on, keep on', NULL),
-('undecided on a copy-on-write file system', 'on on', 'filesystem=btrfs', '1 0.99 1.01, 1 1.01',
- 0.2, 'undecided, undecided', 'undecided on, undecided on', 'pg_wal is on btrfs'),
-('undecided elsewhere', 'on on', '', '1 0.99 1.01, 1 1.01', 0.2, 'undecided, undecided',
+('right on a copy-on-write file system', 'on on', 'filesystem=btrfs', 'recycle, zero_fill',
+ 'keep, keep', 'keep on, keep on', NULL),
+('undecided there', 'on on', 'filesystem=btrfs', 'recycle, zero_fill', 'undecided, undecided',
+ 'undecided on, undecided on', 'pg_wal is on btrfs'),
+('undecided elsewhere', 'on on', '', 'recycle, zero_fill', 'undecided, undecided',
  'undecided on, undecided on', NULL),
-('one of both is decided', 'on on', 'filesystem=btrfs', '1 1.03 0.8, 1 0.8', 0.04,
- 'undecided, keep', 'undecided on, keep on',
+('one of both is decided', 'on on', 'filesystem=btrfs', 'recycle, zero_fill', 'undecided, keep',
+ 'undecided on, keep on',
  'pg_wal is on btrfs, a copy-on-write file system: recycling WAL files may'),
-('advice that was followed', 'off off', 'filesystem=btrfs', '1 1.2 1.5, 1 1.3', 0.01,
+('advice that was followed', 'off off', 'filesystem=btrfs', 'recycle, zero_fill',
  'switch sparse, switch sparse', 'keep off, keep off', NULL),
-('advice that was followed in part', 'on off', 'filesystem=btrfs', '1 1.2 1.5, 1 1.3', 0.01,
+('advice that was followed in part', 'on off', 'filesystem=btrfs', 'recycle, zero_fill',
  'switch sparse, switch sparse', 'switch off, keep off', NULL),
-('other settings than then', 'off on', 'filesystem=btrfs', '1 0.8 0.5, 1 0.5', 0.01, 'keep, keep',
+('other settings than then', 'off on', 'filesystem=btrfs', 'recycle, zero_fill', 'keep, keep',
  NULL, 'pg_wal is on btrfs, a copy-on-write file system: zero-filling WAL files may'),
-('nothing was measured', 'on on', '', '', 0, '', NULL, NULL),
-('no verdict is known', 'on on', '', '1 1.2 1.5, 1 1.3', 0.01, '', NULL, NULL);
+('nothing was measured', 'on on', '', '', '', NULL, NULL),
+('no verdict is known', 'on on', '', 'recycle, zero_fill', '', NULL, NULL);
 
 -- A run that would recommend other settings, if it counted.
-INSERT INTO scenario (name, now, run, speeds, width, said)
-SELECT run, 'on on', run, '1 1.2 1.5, 1 1.3', 0.01, 'switch sparse, switch sparse'
+INSERT INTO scenario (name, now, run, current, said)
+SELECT run, 'on on', run, 'recycle, zero_fill', 'switch sparse, switch sparse'
 FROM unnest(ARRAY['device=sdz, filesystem=ext4, stays=true', 'directory=/other, stays=true',
                   'filesystem=xfs, stays=true', 'host=elsewhere', 'imported_at=2026-01-01',
                   'usable_for_advice=false', 'wal_sync_method=open_sync', 'suite=wal']) AS run;
@@ -90,36 +92,25 @@ CREATE FUNCTION pg_temp.set_stage() RETURNS void LANGUAGE sql AS $$
     WHERE name = 'pg_wal';
 $$;
 
-CREATE TEMP TABLE played (id integer, name text, advice text, expected text, message text,
-    expected_message text);
-CREATE TEMP TABLE found AS SELECT * FROM sync_probe.findings WHERE false;
-DO $$
-DECLARE
-    s scenario;
+CREATE TEMP TABLE found AS SELECT 0 AS id, f.* FROM sync_probe.findings AS f WHERE false;
+CREATE FUNCTION pg_temp.play(s scenario) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    FOR s IN SELECT * FROM scenario ORDER BY id LOOP
-        PERFORM pg_temp.set_stage();
-        PERFORM pg_temp.measured(s.run, s.speeds, s.width, s.said);
-        PERFORM set_config('wal_recycle', split_part(s.now, ' ', 1), true),
-                set_config('wal_init_zero', split_part(s.now, ' ', 2), true);
-        INSERT INTO found SELECT * FROM sync_probe.findings WHERE code = 'cow_wal_settings';
-        INSERT INTO played SELECT s.id, s.name,
-            (SELECT string_agg(verdict || ' ' || recommended_value, ', ' ORDER BY setting DESC)
-             FROM segment_advice WHERE location = 'pg_wal'),
-            s.advice,
-            (SELECT string_agg(message, '; ') FROM sync_probe.findings
-             WHERE code = 'cow_wal_settings' AND NOT evidence ? 'run_id'),
-            s.rule;
-    END LOOP;
-    PERFORM set_config('wal_recycle', 'on', true), set_config('wal_init_zero', 'on', true);
+    PERFORM pg_temp.set_stage(), pg_temp.measured(s.run, s.current, s.said);
+    PERFORM set_config('wal_recycle', split_part(s.now, ' ', 1), true),
+            set_config('wal_init_zero', split_part(s.now, ' ', 2), true);
+    INSERT INTO found
+    SELECT s.id, f.* FROM sync_probe.findings AS f WHERE code = 'cow_wal_settings';
+    RETURN (SELECT string_agg(verdict || ' ' || recommended_value, ', ' ORDER BY setting DESC)
+            FROM segment_advice WHERE location = 'pg_wal');
 END
 $$;
-
-SELECT is(advice, expected, name) FROM played ORDER BY id;
-SELECT ok((expected_message IS NULL AND message IS NULL)
-          OR starts_with(message, expected_message),
+SELECT is(pg_temp.play(s), advice, name) FROM scenario AS s ORDER BY id;
+RESET wal_recycle;
+RESET wal_init_zero;
+SELECT ok(CASE WHEN rule IS NULL THEN message IS NULL ELSE starts_with(message, rule) END,
           format('%s: %s', name, coalesce(message, 'no rule')))
-FROM played ORDER BY id;
+FROM scenario AS s
+LEFT JOIN found AS f ON f.id = s.id AND NOT f.evidence ? 'run_id' ORDER BY s.id;
 
 SELECT is_empty($$SELECT message, hint FROM found
                   WHERE message || ' / ' || hint ~ 'NULL|  |\(\)' OR message ~ '[.]$'
@@ -138,13 +129,13 @@ SELECT set_eq($$SELECT severity, regexp_replace(message, 'run \d+', 'run N'), co
 
 -- ratios are times of the other value by those of the present one
 SELECT pg_temp.set_stage();
-SELECT pg_temp.measured('', '1 1.2 1.25, 1 1.25', 0.05) AS run_id \gset
+SELECT pg_temp.measured('') AS run_id \gset
 SELECT results_eq(
     $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands
       FROM segment_advice$$,
     $$VALUES ('wal_recycle'::name, 'on', 0.8::float8, 0.77::float8, 0.83::float8,
               '{ALTER SYSTEM SET wal_recycle = off,SELECT pg_catalog.pg_reload_conf()}'::text[]),
-             ('wal_init_zero', 'on', 0.8, 0.77, 0.83,
+             ('wal_init_zero', 'on', 0.96, 0.92, 1.01,
               '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_catalog.pg_reload_conf()}')$$,
     'ratios before the advice is followed');
 SET LOCAL wal_recycle = off;
@@ -155,7 +146,7 @@ SELECT results_eq(
       FROM segment_advice$$,
     $$VALUES ('wal_recycle'::name, 'off', 1.25::float8, 1.2::float8, 1.3::float8, NULL::text[],
               true),
-             ('wal_init_zero', 'off', 1.25, 1.2, 1.3, NULL, true)$$, 'and after it');
+             ('wal_init_zero', 'off', 1.04, 0.99, 1.09, NULL, true)$$, 'and after it');
 RESET wal_recycle;
 RESET wal_init_zero;
 SELECT is((SELECT DISTINCT reason FROM segment_advice),
@@ -165,8 +156,8 @@ SELECT is((SELECT DISTINCT reason FROM segment_advice),
 
 -- not settled, beside medians that are a third apart: the reason says why
 SELECT pg_temp.set_stage();
-SELECT pg_temp.measured('', '1 1.02 1.02, 1 1.02', 0.3, 'undecided, undecided')
-    AS run_id \gset
+SELECT pg_temp.measured('', said => 'undecided, undecided', speeds => '{1,1.02,1.0404}',
+                        width => 0.3) AS run_id \gset
 UPDATE sync_probe.measurements SET p50_us = 300000
 WHERE test = 'segment' AND method = 'recycle';
 SELECT results_eq(
@@ -176,14 +167,13 @@ SELECT results_eq(
              'not settled: compared within rounds, a segment with the other value takes 0.76 to'
              || ' 1.39 times as long, and a second one with the present value 0.77 to 1.43; medians'
              || ' of the whole run also show how the disk changed meanwhile; a segment with all'
-             || ' its flushes takes 300 ms recycled, 392 ms zero-filled, 392 ms sparse '
+             || ' its flushes takes 300 ms recycled, 392 ms zero-filled, 384 ms sparse '
       FROM (VALUES ('wal_recycle'::name), ('wal_init_zero')) AS s (setting)$$,
     'undecided, with the reason');
 
 -- a tablespace: what would hold if the WAL were there
 SELECT pg_temp.set_stage();
-SELECT pg_temp.measured('', '1 1.2 1.5, 1 1.3', 0.01) AS run_id \gset
-SELECT pg_temp.measured('location=pg_default', '1 1.2 1.5, 1 1.3', 0.01) AS run_id \gset
+SELECT pg_temp.measured(''), pg_temp.measured('location=pg_default') AS run_id \gset
 SELECT results_eq(
     $$SELECT verdict, commands, starts_with(reason, 'if the WAL were here: a segment')
       FROM segment_advice WHERE location = 'pg_default'$$,
@@ -195,11 +185,10 @@ SELECT set_eq($$SELECT DISTINCT location, severity FROM sync_probe.findings
 
 -- the newest run that counts
 SELECT pg_temp.set_stage();
-SELECT pg_temp.measured('', '1 1.2 1.5, 1 1.3', 0.01) AS first_id \gset
-SELECT pg_temp.measured('usable_for_advice=false', '1 - 0.5, 1 0.5', 0.01) AS run_id \gset
+SELECT pg_temp.measured('') AS first_id, pg_temp.measured('usable_for_advice=false') AS run_id \gset
 SELECT is((SELECT DISTINCT run_id FROM segment_advice), :first_id::bigint,
           'a newer run that does not count');
-SELECT pg_temp.measured('', '1 0.8 0.5, 1 0.5', 0.01, 'keep, keep') AS run_id \gset
+SELECT pg_temp.measured('', said => 'keep, keep') AS run_id \gset
 SELECT is((SELECT DISTINCT run_id FROM segment_advice), :run_id::bigint,
           'a newer run that counts');
 SELECT is_empty($$SELECT FROM sync_probe.findings

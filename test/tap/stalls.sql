@@ -2,15 +2,11 @@
 \ir include/begin.sql
 
 \ir include/stage.sql
-INSERT INTO sync_probe.runs (run_id, suite, location, started_at) OVERRIDING SYSTEM VALUE VALUES
-(1, 'stream', 'pg_wal', '2026-01-01 12:00:00Z'),
-(2, 'stream', 'fast', '2026-01-01 13:00:00Z'),
-(3, 'wal', 'pg_wal', '2026-01-01 14:00:00Z');
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, p50_us)
-VALUES
-(1, 1, '8 kB', 'fdatasync', false, 'ok', 200),
-(1, 2, '1 MB', 'fdatasync', false, 'ok', 20000),
-(2, 1, '8 kB', 'open_datasync', true, 'ok', NULL);
+INSERT INTO sync_probe.runs (run_id, suite) OVERRIDING SYSTEM VALUE
+VALUES (1, 'stream'), (2, 'stream');
+SELECT pg_temp.record_cases(1, '{"test": "8 kB", "p50_us": 200}',
+                            '{"test": "1 MB", "p50_us": 20000}'),
+       pg_temp.record_cases(2, '{"test": "8 kB", "method": "open_datasync", "direct_io": true}');
 
 -- Usual seconds: 40 MB/s of 8 kB, where the device writes twice the bytes, and 400 of 1 MB.
 INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, began_at, length_ms, bytes,
@@ -20,29 +16,25 @@ SELECT 1, 1 + n % 2, n, timestamptz '2026-01-01 12:00:00Z' + make_interval(secs 
 FROM generate_series(0, 19) AS n,
      LATERAL (SELECT CASE n % 2 WHEN 0 THEN 40 ELSE 400 END * 1048576::bigint) AS b (bytes);
 
--- One second of a case becomes as the test says.
-CREATE FUNCTION pg_temp.let_second(n integer, changes jsonb) RETURNS void LANGUAGE sql AS $$
-WITH changed AS (
-    DELETE FROM sync_probe.stream_seconds WHERE run_id = 1 AND second = n
-    RETURNING jsonb_populate_record(stream_seconds, changes) AS r)
-INSERT INTO sync_probe.stream_seconds SELECT (c.r).* FROM changed AS c
-$$;
-CREATE FUNCTION pg_temp.stalls(n integer, changes text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    before sync_probe.stream_seconds := (SELECT s FROM sync_probe.stream_seconds AS s
-                                         WHERE s.run_id = 1 AND s.second = n);
-    stalls text;
+-- The stalls of run 1 if one of its seconds has these changes, and what the device did meanwhile.
+CREATE FUNCTION pg_temp.stalls(n integer, changes text, OUT stalls text, OUT meanwhile text)
+LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_temp.let_second(n, pg_temp.given(changes));
-    stalls := (SELECT string_agg(concat_ws(' ', s.kind, s.stalled_ms, s.test, s.second,
-                                           s.began_at::time), ', ')
-               FROM sync_probe_internal.stalls(1) AS s);
-    PERFORM pg_temp.let_second(n, to_jsonb(before));
-    RETURN stalls;
+    CREATE TEMP TABLE was ON COMMIT DROP AS
+    SELECT * FROM sync_probe.stream_seconds WHERE run_id = 1 AND second = n;
+    DELETE FROM sync_probe.stream_seconds WHERE run_id = 1 AND second = n;
+    INSERT INTO sync_probe.stream_seconds
+    SELECT (jsonb_populate_record(was, pg_temp.given(changes))).* FROM was;
+    SELECT string_agg(concat_ws(' ', s.kind, s.stalled_ms, s.test, s.second, s.began_at::time),
+                      ', '), min(s.meanwhile)
+    INTO stalls, meanwhile FROM sync_probe_internal.stalls(1) AS s;
+    DELETE FROM sync_probe.stream_seconds WHERE run_id = 1 AND second = n;
+    INSERT INTO sync_probe.stream_seconds SELECT * FROM was;
+    DROP TABLE was;
 END
 $$;
 SET LOCAL timezone = 'UTC';
-SELECT is(pg_temp.stalls(n, changes), says, name)
+SELECT is(s.stalls, says, name)
 FROM (VALUES
     ('a steady stream', 2, '', NULL),
     ('a flush of 100 ms', 2, 'slowest_us=100000', NULL),
@@ -56,38 +48,31 @@ FROM (VALUES
      'bytes=4194304, slowest_us=900000, length_ms=1050', 'flush 900 8 kB 4 12:00:04'),
     ('a second that was cut short has no rate', 4, 'bytes=8192, length_ms=499', NULL),
     ('nor has one of no length', 4, 'bytes=8192, length_ms=0', NULL)
-) AS v (name, n, changes, says);
+) AS v (name, n, changes, says), pg_temp.stalls(n, changes) AS s;
 
--- what the device did: around a flush, and in its second, where it usually writes 80 MB
-CREATE FUNCTION pg_temp.meanwhile(n integer, changes text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM pg_temp.let_second(n, pg_temp.given(changes));
-    RETURN (SELECT s.meanwhile FROM sync_probe_internal.stalls(1) AS s WHERE s.second = n);
-END
-$$;
-SELECT is(pg_temp.meanwhile(n, changes), says, name)
+-- around a flush, and in a slow second, where the device usually writes 80 MB and 2 MB
+SELECT is(s.meanwhile, says, kind || ': ' || v.changes)
 FROM (VALUES
-    ('no counters around the flush', 6, 'slowest_us=900000',
-     'unknown: the counters of the device were not read'),
-    ('a device that stalls', 6, 'slowest_device_utilization=0.998',
+    ('flush', '', 'unknown: the counters of the device were not read'),
+    ('flush', 'slowest_device_utilization=0.998',
      'the device was busy 100 % of the time: it was slow itself'),
-    ('a quarter and 8 MB more than usual are not much', 6, 'device_bytes=113246208',
-     'the device was busy 100 % of the time: it was slow itself'),
-    ('but more are: a checkpoint, perhaps', 6, 'device_bytes=113246209',
-     'the device was busy 100 % of the time, and others wrote 28 MB'),
-    ('an idle device is no cause, whatever was written', 6,
-     'slowest_device_utilization=0.249', 'the device was idle 75 % of the time: something'
-     ' above it waited (file system, processor, a limit on I/O)'),
-    ('a quarter is enough', 6, 'slowest_device_utilization=0.25',
+    -- a quarter and 8 MB more than usual are not much; what is more may be a checkpoint
+    ('flush', 'slowest_device_utilization=0.25, device_bytes=113246208',
+     'the device was busy 25 % of the time: it was slow itself'),
+    ('flush', 'slowest_device_utilization=0.25, device_bytes=113246209',
      'the device was busy 25 % of the time, and others wrote 28 MB'),
-    ('no stall any more', 6, 'slowest_us=900', NULL),
-    -- and in a second
-    ('a slow second', 8, 'bytes=1048576, device_bytes=2097152, device_utilization=1',
+    -- an idle device is no cause, whatever was written
+    ('flush', 'slowest_device_utilization=0.249, device_bytes=113246209',
+     'the device was idle 75 % of the time: something above it waited (file system, processor, a'
+     ' limit on I/O)'),
+    ('second', 'device_bytes=2097152, device_utilization=1',
      'the device was busy 100 % of the time: it was slow itself'),
-    ('what the case usually makes the device write is subtracted', 8,
-     'device_bytes=106954752', 'the device was busy 100 % of the time, and others wrote 100 MB'),
-    ('without counters', 8, 'device_bytes=null',
-     'unknown: the counters of the device were not read')) AS v (name, n, changes, says);
+    ('second', 'device_bytes=106954752, device_utilization=1',
+     'the device was busy 100 % of the time, and others wrote 100 MB'),
+    ('second', 'device_bytes=null', 'unknown: the counters of the device were not read'))
+        AS v (kind, changes, says),
+     pg_temp.stalls(6, CASE kind WHEN 'flush' THEN 'slowest_us=900000; '
+                                 ELSE 'bytes=1048576; ' END || v.changes) AS s;
 
 -- a case without a median, and one without any bytes, compare with nothing
 INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, length_ms, bytes, slowest_us) VALUES
@@ -96,7 +81,7 @@ SELECT results_eq('SELECT second, kind FROM sync_probe_internal.stalls(2)',
                   $$VALUES (1, 'flush')$$, 'figures that are missing');
 INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, length_ms, bytes, slowest_us)
 SELECT 2, 1, n, 1000, 8192, 900 FROM generate_series(2, 40) AS n;
-SELECT matches(pg_temp.stalls(4, 'bytes=1048576'), 'second 1000 8 kB 4 ',
+SELECT matches((pg_temp.stalls(4, 'bytes=1048576')).stalls, 'second 1000 8 kB 4 ',
                'what is usual is so in the same run');
 DELETE FROM sync_probe.runs;
 
@@ -112,8 +97,7 @@ DECLARE
         jsonb_build_object('suite', 'stream', 'started_at', now() - interval '40 s') || run,
         NOT run ? 'elsewhere');
 BEGIN
-    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, p50_us)
-    VALUES (id, 1, '8 kB', 'fdatasync', 'ok', 200);
+    PERFORM pg_temp.record_cases(id, '{"test": "8 kB", "p50_us": 200}');
     INSERT INTO sync_probe.stream_seconds
     SELECT r.*
     FROM generate_series(0, 39) AS n,
