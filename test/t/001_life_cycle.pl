@@ -1,5 +1,6 @@
 # However a probe ends, nothing of it stays: no file, no descriptor, no lock, no
-# row in sync_probe.running.  What a dead process left is swept by the next one.
+# row in sync_probe.running.  What a dead process left is swept by the next one.  Ends at random
+# moments are those of test/full/kill_anything.pl.
 
 use SyncProbeTest;
 
@@ -21,24 +22,21 @@ END
 $$;
 SQL
 
-# How a probe ends: what is sent before it, how it is started if not as usual, what ends it, what
-# the client is told, whether its session goes on after it, whether that is tried with every suite.
+# How a probe ends: how it is started if not as usual, what ends it, what the client is told,
+# whether its session goes on after it.
 my $cancel = signal_backend($node, 'pg_cancel_backend');
 my $cancelled = qr/canceling statement due to user request/;
 my @endings = (
-	{ name => 'pg_cancel_backend', end => $cancel, says => $cancelled, survives => 1,
-		everywhere => 1 },
+	{ name => 'pg_cancel_backend', end => $cancel, says => $cancelled, survives => 1 },
 	{ name => 'cancel between writes', phase => 'writing files', end => $cancel,
 		arguments => 'duty_cycle => 0.001, ', says => $cancelled, survives => 1 },
-	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => $cancel, says => $cancelled,
-		survives => 1, after => 'ROLLBACK TO s' },
-	{ name => 'exception block', before => "SET statement_timeout = '1s'",
-		call => sub { "SELECT caught('$_[0]')" }, says => qr/^caught$/m, survives => 1 },
+	{ name => 'exception block', says => qr/^caught$/m, survives => 1,
+		call => sub { "SET statement_timeout = '1s'; SELECT caught('$_[0]')" } },
 	{ name => 'pg_terminate_backend', end => signal_backend($node, 'pg_terminate_backend'),
 		says => qr/terminating connection due to administrator command/ },
 	{ name => 'lost client', end => signal_client('KILL'), says => CLIENT_LOST },
 	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) },
-		says => qr/connection.*(lost|closed)/, everywhere => 1 });
+		says => qr/connection.*(lost|closed)/ });
 
 sub test_ending ($ending, $location, $suite)
 {
@@ -49,7 +47,6 @@ sub test_ending ($ending, $location, $suite)
 
 	# reporting looks for interrupts, which must not be what notices the end
 	query($session, 'SET client_min_messages = warning');
-	query($session, $ending->{before}) if $ending->{before};
 	start_query($session, $call->($location, $suite));
 	if ($ending->{end})
 	{
@@ -60,7 +57,6 @@ sub test_ending ($ending, $location, $suite)
 
 	my ($out, $err) = finish_query($session);
 	client_told_ok($node, $session, $name, $ending->{says}, $out, $err);
-	query($session, $ending->{after}) if $ending->{after};
 
 	if ($ending->{survives})
 	{
@@ -70,7 +66,6 @@ sub test_ending ($ending, $location, $suite)
 		($out, $err) = query($session,
 			"SELECT sum(ops) > 0 FROM sync_probe.probe('$location', duration => '20 ms')");
 		is($out, "t\n", "$name: the session probes again") or diag($err);
-		query($session, 'COMMIT');
 		is(descriptors($session->{pid}), '', "$name: and no descriptor is open again");
 		$session->quit;
 		return;
@@ -82,39 +77,11 @@ sub test_ending ($ending, $location, $suite)
 	return;
 }
 
+test_ending($_, 'place', 'pg_test_fsync') for @endings;
+
 # One suite sleeps between its operations, the others never do; one renames its files.
-my @everywhere = ([ 'pg_wal', 'wal' ], [ 'place', 'pg_test_fsync' ], [ 'pg_default', 'stream' ],
-	[ 'pg_wal', 'segments' ], [ 'place', 'segments' ]);
-for my $ending (@endings)
-{
-	test_ending($ending, @$_) for @everywhere[ $ending->{everywhere} ? 0 .. $#everywhere : 1 ];
-}
-
-# --- cancelled at any moment, also while it writes its files or records
-
-seed_random();
-my $session = session($node);
-for my $n (1 .. 24)
-{
-	my $location = (qw(pg_wal place pg_default))[ $n % 3 ];
-	my $suite = (qw(wal pg_test_fsync stream segments))[ $n % 4 ];
-	start_query($session, "SELECT sum(ops) > 0"
-		  . " FROM sync_probe.probe('$location', '$suite', duration => '200 ms')");
-	sleep rand(0.3);
-	sql($node, "SELECT pg_cancel_backend($session->{pid})");
-	my ($out, $err) = finish_query($session);
-	my $told = $err =~ /canceling statement due to user request/ ? 'cancelled'
-	  : $out eq "t\n" ? 'done' : $err;
-	my $left = descriptors($session->{pid}) . leftovers($node);
-	ok($told =~ /^(cancelled|done)$/ && $left eq '', "cancelled at random, $n of 24: $told")
-	  or diag("$told $left");
-}
-$session->quit;
-is(sql($node, <<'SQL'), 't', 'a run is recorded as a whole or not at all');
-SELECT bool_and(EXISTS (SELECT FROM sync_probe.measurements m WHERE m.run_id = r.run_id)
-            AND EXISTS (SELECT FROM sync_probe_internal.samples s WHERE s.run_id = r.run_id))
-FROM sync_probe.runs r WHERE suite IN ('wal', 'pg_test_fsync')
-SQL
+test_ending($endings[0], @$_) for [ 'pg_wal', 'wal' ], [ 'pg_default', 'stream' ],
+  [ 'pg_wal', 'segments' ], [ 'place', 'segments' ];
 
 # --- files of processes that died while the server lived on
 
@@ -123,31 +90,27 @@ my ($pgsql_tmp) = glob($node->data_dir . '/pg_tblspc/*/PG_*/pgsql_tmp');
 
 # What is not ours, or not a file.  Process 999999 does not run probes; a pid has no sign and no
 # blanks.
+my ($in_wal, $in_tmp) = ("$pg_wal/xlogtemp", "$pgsql_tmp/pgsql_tmp_sync_probe");
 my $target = write_file(PostgreSQL::Test::Utils::tempdir() . '/target', 'something');
-my @directories = ("$pg_wal/xlogtemp.999999.sync_probe.1",
-	"$pgsql_tmp/pgsql_tmp_sync_probe.999999.1");
-my @links = ("$pg_wal/xlogtemp.999999.sync_probe.2", "$pgsql_tmp/pgsql_tmp_sync_probe.999999.2");
+my @directories = ("$in_wal.999999.sync_probe.1", "$in_tmp.999999.1");
+my @links = ("$in_wal.999999.sync_probe.2", "$in_tmp.999999.2");
 my @files = (
-	map({ "$pg_wal/$_" } 'xlogtemp.999999', 'xlogtemp.999999.sync_probe',
-		'xlogtemp.999999.sync_probe.', 'xlogtemp.999999.sync_probe.0x',
-		'xlogtemp.999999.sync_probe.0.0', 'xlogtemp..sync_probe.0', 'xlogtemp.-9.sync_probe.0',
-		'xlogtemp. 9.sync_probe.+0', 'xlogtemp.9.sync_probe.00',
-		'xlogtemp.99999999999999999999.sync_probe.0', 'my_xlogtemp.999999.sync_probe.0',
-		'pgsql_tmp_sync_probe.999999.0'),
-	map({ "$pgsql_tmp/$_" } 'pgsql_tmp999999.0', 'pgsql_tmp_sync_probe.999999',
-		'pgsql_tmp_sync_probe.999999.0~', 'pgsql_tmp_sync_probe. 999999. 0',
-		'xlogtemp.999999.sync_probe.0'));
+	map({ "$in_wal.$_" } '999999', '999999.sync_probe', '999999.sync_probe.',
+		'999999.sync_probe.0x', '.sync_probe.0', '-9.sync_probe.0', ' 9.sync_probe.+0',
+		'9.sync_probe.00', '99999999999999999999.sync_probe.0'),
+	map({ "$in_tmp.$_" } '999999', '999999.0~', ' 999999. 0'),
+	"$pg_wal/my_xlogtemp.999999.sync_probe.0", "$pg_wal/pgsql_tmp_sync_probe.999999.0",
+	"$pgsql_tmp/pgsql_tmp999999.0", "$pgsql_tmp/xlogtemp.999999.sync_probe.0");
 mkdir($_) or die "$_: $!" for @directories;
 symlink($target, $_) or die "$_: $!" for @links;
 write_file($_, 'something') for @files;
-my @dead = ("$pg_wal/xlogtemp.999999.sync_probe.0", "$pgsql_tmp/pgsql_tmp_sync_probe.999999.0");
+my @dead = ("$in_wal.999999.sync_probe.0", "$in_tmp.999999.0");
 
 # Each way of sweeping, and which of the two dead files it takes.
+my $probe = 'SELECT sum(ops) > 0 FROM sync_probe.probe';
 for (
-	[ 'a probe of pg_wal',
-		"SELECT sum(ops) > 0 FROM sync_probe.probe('pg_wal', duration => '20 ms')", 't', 0 ],
-	[ 'a probe of a tablespace',
-		"SELECT sum(ops) > 0 FROM sync_probe.probe('place', duration => '20 ms')", 't', 1 ],
+	[ 'a probe of pg_wal', "$probe('pg_wal', duration => '20 ms')", 't', 0 ],
+	[ 'a probe of a tablespace', "$probe('place', duration => '20 ms')", 't', 1 ],
 	[ 'cleanup()', 'SELECT sync_probe.cleanup()', 2, 0, 1 ])
 {
 	my ($name, $sql, $expected, @swept) = @$_;

@@ -20,9 +20,8 @@ my @excluded = (
 my @user_locks = map { "pg_try_advisory_lock($_)" } '0', '1937337955', '1937337955::bigint << 32',
   '1937337955, 0', '0, 1937337955', '1937337955, 11', '1937337955, 12';
 my $lock_all = 'SELECT ' . join ', ', @user_locks;
-my ($got_all, $got_none) = map { join '|', ($_) x @user_locks } qw(t f);
 my $user = session($node);
-is($user->query($lock_all), $got_all, 'a user gets its locks');
+like($user->query($lock_all), qr/^t(\|t){6}$/, 'a user gets its locks');
 
 my $session = session($node, 'other');
 start_query($session, "SELECT FROM sync_probe.probe_all(duration => '300 s')");
@@ -41,7 +40,7 @@ ok($node->poll_query_until('postgres', "SELECT percent_done > $done FROM sync_pr
 is(sql($node, <<'SQL'), 0, 'of its locks none is a user\'s');
 SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = 0 AND objsubid IN (1, 2)
 SQL
-is(sql($node, $lock_all), $got_none, 'the locks of the user are still its own');
+like(sql($node, $lock_all), qr/^f(\|f){6}$/, 'the locks of the user are still its own');
 $user->quit;
 like(end_probe($node, $session), qr/canceling statement due to user request/,
 	'probe_all() is cancelled as a whole');
@@ -53,9 +52,7 @@ $session = session($node);
 query($session, "BEGIN; SELECT FROM sync_probe.probe(duration => '20 ms')");
 works_ok($node, 'in an open transaction that has probed', "'pg_wal'");
 query($session, "SELECT FROM sync_probe.probe('place', duration => '20 ms')");
-works_ok($node, 'in one that has probed twice', "'pg_wal'");
-my ($out, $err) = query($session, 'COMMIT');
-is($err, '', 'which commits');
+query($session, 'COMMIT');
 is(sql($node, 'SELECT array_agg(location ORDER BY run_id) FROM sync_probe.runs'),
 	'{pg_wal,place}', 'and has recorded both');
 $session->quit;
@@ -118,10 +115,5 @@ query($session, 'CREATE FUNCTION pg_temp.f() RETURNS int RETURN 1; BEGIN;
 is(($node->psql('other', "SELECT FROM sync_probe.probe(duration => '1 s')"))[0], 0,
 	'who may not drop the extension stops no probe');
 $session->quit;
-
-$session = start_probe($node, LONG_PROBE);
-$node->safe_psql('other', 'DROP EXTENSION pg_sync_probe; CREATE EXTENSION pg_sync_probe');
-like(end_probe($node, $session), qr/canceling statement due to user request/,
-	'DROP EXTENSION in another database: the probe goes on');
 
 end_tests($node);

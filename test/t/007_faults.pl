@@ -10,17 +10,11 @@ plan skip_all => 'preloading is only tried on Linux' if $^O ne 'linux';
 
 my $control_file = PostgreSQL::Test::Utils::tempdir() . '/fault';
 my $log_file = "$control_file.log";
-my $node = probe_cluster('faults', allows_streaming => 1, faults => $control_file,
-	conf => "fsync = off\npg_sync_probe.max_stream_write = '1MB'");
+my $node =
+  probe_cluster('faults', allows_streaming => 1, faults => $control_file, conf => 'fsync = off');
 
 # One backend for nearly everything: it must survive, and lose no descriptor.
 my $session = verbose_session($node);
-my $first_checkpointer = checkpointer();
-
-sub checkpointer
-{
-	return sql($node, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
-}
 
 # Runs SQL with faults (text as fail_calls.c takes it); returns output, messages
 # and the calls that were made, as the library logged them.  The serial number makes each
@@ -38,25 +32,21 @@ sub with_faults ($faults, $sql)
 	return ($out, $err, @calls);
 }
 
-sub probe_of ($location, $suite, $more = ', record => false', $duration = '20 ms')
+sub probe_of ($location, $more = 'record => false')
 {
-	return "sync_probe.probe('$location', '$suite', '$duration'$more)";
+	return "sync_probe.probe('$location', duration => '20 ms', $more)";
 }
+my $probe = 'SELECT count(*) > 0 FROM ' . probe_of('pg_wal');
 
-# What is wrong after a probe with a fault, as text; empty when nothing is.
-sub traces
-{
-	return join "\n", grep { $_ ne '' } leftovers($node), descriptors($session->{pid}),
-	  (checkpointer() eq $first_checkpointer ? '' : 'the server restarted');
-}
+# What is left after a probe with a fault, as text.
+sub traces { return leftovers($node) . descriptors($session->{pid}) }
 
 sub no_trace_ok ($name, $location)
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is(traces(), '', "$name: no trace is left");
 	my ($out, $err) = query($session,
-		"SELECT bool_or(ops > 0) AND bool_and(status <> 'error') FROM "
-		  . probe_of($location, 'wal'));
+		"SELECT bool_or(ops > 0) AND bool_and(status <> 'error') FROM " . probe_of($location));
 	is($out . $err, "t\n", "$name: the next probe works");
 	return;
 }
@@ -78,50 +68,38 @@ my $file = qr{"(?:pg_wal/xlogtemp\.\d+\.sync_probe
 	|base/pgsql_tmp/pgsql_tmp_sync_probe\.\d+)\.\d+"}x;
 my $directory = qr/"(?:pg_wal|base\/pgsql_tmp)"/;
 
-# How often the server of this version, and so the wal suite, writes to lay out 1 MB.
-my $writes = $node->pg_version >= 18 ? 1 : 4;
-
 # The files that a probe creates: free space is read before all of them, and before each.
-my $files = count_of(qr/^create /, with_faults([], 'SELECT FROM ' . probe_of('pg_wal', 'wal')));
-
-my @fill = ('SELECT FROM ' . probe_of('pg_wal', 'wal'));
-is(count_of(qr/^pwritev /, with_faults(['pwritev 3 short'], @fill)),
-	1 + count_of(qr/^pwritev /, with_faults([], @fill)), 'the rest of a short write follows');
+my @calls = with_faults([], $probe);
+my $files = count_of(qr/^create /, @calls);
+is(count_of(qr/^pwritev /, with_faults(['pwritev 3 short'], $probe)),
+	1 + count_of(qr/^pwritev /, @calls), 'the rest of a short write follows');
 
 my $no_room = qr/DETAIL:  Needs \d+ [kM]B plus a reserve of \d+ [kMG]B; 0 bytes is available\./;
 my $no_space = qr/not enough space at location/;
 my $no_reserve = qr/DETAIL:  0 bytes is available, less than the reserve of \d+ [kMG]B\./;
 
-# location, suite, faults, SQLSTATE, message
+# location, fault, SQLSTATE, message
 for (
-	[ 'pg_default', 'pg_test_fsync', 'create 9 EMFILE', '53000',
+	[ 'pg_default', 'create 2 EMFILE', '53000',
 		qr/could not create file $file: Too many open files/ ],
-	[ 'pg_default', 'wal', 'create 2 EINTR', '58030',
-		qr/could not create file $file: Interrupted system call/ ],
-	[ 'pg_wal', 'wal', 'pwritev 3 ENOSPC', '53100',
-		qr/could not write file $file: No space left on device/ ],
-	[ 'pg_default', 'pg_test_fsync', 'pwrite 3 EDQUOT', '53100',
+	[ 'pg_default', 'pwritev 3 EDQUOT', '53100',
 		qr/could not write file $file: Disk quota exceeded/ ],
-	[ 'pg_wal', 'wal', 'fsync 3 EIO', '58030',
-		qr/could not fsync file $file: Input\/output error/ ],
-	[ 'pg_default', 'wal', 'fsync_directory 1 EIO', '58030',
+	[ 'pg_wal', 'fsync 3 EIO', '58030', qr/could not fsync file $file: Input\/output error/ ],
+	[ 'pg_default', 'fsync_directory 1 EIO', '58030',
 		qr/could not fsync directory $directory: Input\/output error/ ],
-	[ 'pg_wal', 'wal', 'fstatvfs 1 EIO', '58030',
+	[ 'pg_wal', 'fstatvfs 1 EIO', '58030',
 		qr/could not determine free space of $directory: Input\/output error/ ],
-	[ 'pg_wal', 'wal', 'fstatvfs 1+ 0MB', '53100',
-		qr/$no_space "pg_wal"\n$no_room/ ],
-	[ 'pg_wal', 'wal', 'fstatvfs 2 0MB', '53100',
+	[ 'pg_wal', 'fstatvfs 1+ 0MB', '53100', qr/$no_space "pg_wal"\n$no_room/ ],
+	[ 'pg_wal', 'fstatvfs 2 0MB', '53100',
 		qr/$no_space "pg_wal"\n$no_reserve\nHINT:  .* replication slots/ ],
 	# while it measures
-	[ 'pg_default', 'wal', "fstatvfs @{[ $files + 2 ]} 0MB", '53100',
+	[ 'pg_default', "fstatvfs @{[ $files + 2 ]} 0MB", '53100',
 		qr/$no_space "pg_default"\n$no_reserve\nHINT:  .* lower pg_sync_probe/ ])
 {
-	my ($location, $suite, $fault, $state, $message) = @$_;
-	my $name = "$location, $suite, $fault";
+	my ($location, $fault, $state, $message) = @$_;
+	my $name = "$location, $fault";
 	my ($out, $err, @calls) = with_faults([$fault],
-		'SELECT FROM ' . ($fault =~ /^fstatvfs/
-			? "sync_probe.probe('$location', '$suite', " . LONG_PROBE . ')'
-			: probe_of($location, $suite)));
+		"SELECT FROM sync_probe.probe('$location', " . LONG_PROBE . ')');
 
 	# what does not fit is tried again with fewer files
 	cmp_ok(count_of(qr/injected$/, @calls), $fault =~ /\+/ ? '>=' : '==', 1,
@@ -133,14 +111,12 @@ for (
 }
 
 # Suite segments reads free space before each file that it makes while it measures.
-{
-	my @calls = with_faults([],
-		'SELECT FROM ' . probe_of('pg_wal', 'segments', ', record => false', '500 ms'));
-	my $created = count_of(qr/^create /, @calls);
-	cmp_ok($created, '>', 0, 'segments: files are created');
-	cmp_ok(count_of(qr/^fstatvfs /, @calls), '>=', $created,
-		'segments: free space is read before each');
-}
+@calls = with_faults([],
+	"SELECT FROM sync_probe.probe('pg_wal', 'segments', '500 ms', record => false)");
+my $created = count_of(qr/^create /, @calls);
+cmp_ok($created, '>', 0, 'segments: files are created');
+cmp_ok(count_of(qr/^fstatvfs /, @calls), '>=', $created,
+	'segments: free space is read before each');
 
 # --- what pg_wal holds counts: segments of 1 MB, max_wal_size is 64 MB
 #
@@ -161,8 +137,8 @@ for ([ 20, 44 ], [ 64, 4 ])
 	my ($segments, $expected) = @$_;
 	my $name = "$segments of 64 MB of WAL";
 	my $probe_with_free = sub {
-		return with_faults(["fstatvfs 1+ $_[0]MB"], "SET pg_sync_probe.reserve_percent = 0;"
-			  . ' SELECT bool_or(ops > 0) FROM ' . probe_of('pg_wal', 'wal'));
+		return with_faults([ "fstatvfs 1+ $_[0]MB" ],
+			"SET pg_sync_probe.reserve_percent = 0; $probe");
 	};
 	sql($node, 'SELECT pg_switch_wal() FROM pg_logical_emit_message(true, $$$$, $$$$)')
 	  while wal_segments() < $segments;
@@ -192,10 +168,7 @@ for my $call (pgbench_sql("'load', clients => 1, duration => '300 s'"),
 	for my $n (1, 9)
 	{
 		my $name = "$call: fstatvfs $n+ 0MB";
-		# pgbench would be missed, if it were looked for
-		my $before = $n == 1 ? "SET pg_sync_probe.pgbench_directory = '/'"
-		  : 'RESET pg_sync_probe.pgbench_directory';
-		my ($out, $err, @calls) = with_faults(["fstatvfs $n+ 0MB"], "$before; $call");
+		my ($out, $err, @calls) = with_faults(["fstatvfs $n+ 0MB"], $call);
 		like($err, qr/^ERROR:  53100: $no_space "pg_wal"\n$no_reserve/m, "$name: it ends");
 		is(count_of(qr/^fstatvfs /, @calls), $n, "$name: when it is first told");
 		# of a trial, the watchdog ends later
@@ -209,71 +182,56 @@ ALTER SYSTEM RESET fsync;
 SQL
 $node->reload;
 
-# --- an error that costs rows: suite, fault, direct_io, status and detail of the rows
+# --- an error that costs rows: direct_io, status and detail of them
 
-for (
-	[ 'pg_test_fsync', 'fdatasync 2 EIO',
-		qr/^f\|error\|could not fdatasync file: Input\/output error\nf\|ok\|/ ],
-	[ 'wal', 'pwrite 1+ EIO', qr/^f\|error\|could not pwrite file: Input\/output error(?!\nf)/ ])
-{
-	my ($suite, $name, $rows) = @$_;
-	my ($out, $err, @calls) = with_faults([$name], <<"SQL");
+my ($out, $err) = with_faults(['pwrite 1+ EIO'], <<"SQL");
 SELECT DISTINCT direct_io, status, detail
-FROM ${\ probe_of('pg_wal', $suite, ", label => '$name'")}
-WHERE status <> 'unsupported' ORDER BY 1, 2
+FROM ${\ probe_of('pg_wal', "label => 'fails'")} WHERE status <> 'unsupported' ORDER BY 1, 2
 SQL
-	like($out, $rows, "$name: the rows") or diag($err);
-	my ($failed) = map { /^\w+ (\S+) \w+ injected/ ? $1 : () } reverse @calls;
-	is(count_of(qr/^(?!unlinkat)\w+ \Q$failed\E /, after_injection(@calls)), 0,
-		"$name: the file is not touched again");
-	no_trace_ok($name, 'pg_wal');
-}
+like($out, qr/^f\|error\|could not pwrite file: Input\/output error(?!\nf)/,
+	'a file fails: the rows') or diag($err);
+no_trace_ok('a file fails', 'pg_wal');
 let_runs_count($node);
-my ($out, $err) = query($session, <<'SQL');
+($out, $err) = query($session, <<'SQL');
 SELECT (SELECT label FROM sync_probe.runs r WHERE r.run_id = v.run_id), verdict, reason
 FROM sync_probe.recommendation_details v WHERE location = 'pg_wal'
 SQL
-like($out, qr/^pwrite 1\+ EIO\|\w+\|.+/, 'recommendations rest on a run without a measurement');
+like($out, qr/^fails\|\w+\|.+/, 'recommendations rest on a run without a measurement');
 is($err, '', 'and say nothing else');
 
 # --- files that cannot be removed
 
-{
-	my $name = 'unlinkat';
-	my $probe = 'SELECT count(*) > 0 FROM ' . probe_of('pg_wal', 'wal');
-	my $cannot = qr/WARNING:  58030: could not remove file $file: Input\/output error/;
-	my ($out, $err) = with_faults(['unlinkat 2 EIO'], $probe);
-	is($out, 't', "$name: the probe does not fail");
-	like($err, $cannot, "$name: a warning");
-	is(scalar(probe_files($node)), 1, "$name: one file is left");
+my $cannot = qr/WARNING:  58030: could not remove file $file: Input\/output error/;
+($out, $err) = with_faults(['unlinkat 2 EIO'], $probe);
+is($out, 't', 'unlinkat: the probe does not fail');
+like($err, $cannot, 'unlinkat: a warning');
+is(scalar(probe_files($node)), 1, 'unlinkat: one file is left');
 
-	($out, $err) = with_faults(['unlinkat 1+ EIO'], 'SELECT sync_probe.cleanup()');
-	is($out, 0, "$name: cleanup() does not count what it cannot remove");
-	like($err, $cannot, "$name: cleanup() warns");
-	is((query($session, 'SELECT sync_probe.cleanup()'))[0], "1\n", "$name: the next cleanup() can");
+($out, $err) = with_faults(['unlinkat 1+ EIO'], 'SELECT sync_probe.cleanup()');
+is($out, 0, 'cleanup() does not count what it cannot remove');
+like($err, $cannot, 'cleanup() warns');
+is((query($session, 'SELECT sync_probe.cleanup()'))[0], "1\n", 'the next cleanup() can');
 
-	# the error that ended it is the one that is told
-	($out, $err) = with_faults([ "pwritev @{[ $writes + 1 ]} EIO", 'unlinkat 1+ EROFS' ], $probe);
-	like($err, qr/WARNING:  42501: could not remove file $file: Read-only file system/,
-		"$name and pwrite: a warning");
-	like($err, qr/ERROR:  58030: could not write file $file: Input\/output error/,
-		"$name and pwrite: the first error");
-	my @in_the_way = probe_files($node);
-	is(scalar(@in_the_way), 2, "$name and pwrite: both files are left");
+# the error that ended it is the one that is told
+($out, $err) = with_faults([ 'fsync 2 EIO', 'unlinkat 1+ EIO' ], $probe);
+like($err, $cannot, 'two faults: a warning');
+like($err, qr/ERROR:  58030: could not fsync file $file/, 'two faults: the first error');
+my @in_the_way = probe_files($node);
+is(scalar(@in_the_way), 2, 'two faults: both files are left');
 
-	# the same backend, so the same names; files come in another order each time
-	($out, $err) = with_faults(['unlinkat 1+ EIO'], $probe);
-	like($err, qr/ERROR:  58P02: could not create file $file: File exists/,
-		"$name: what is in the way is not overwritten");
-	my %there = map { $_ => 1 } probe_files($node);
-	is(join(' ', grep { !$there{$_} } @in_the_way), '', "$name: it is still there");
-	no_trace_ok("$name, swept", 'pg_wal') if query($session, $probe);
-}
+# the same backend, so the same names; files come in another order each time
+($out, $err) = with_faults(['unlinkat 1+ EIO'], $probe);
+like($err, qr/ERROR:  58P02: could not create file $file: File exists/,
+	'what is in the way is not overwritten');
+my %there = map { $_ => 1 } probe_files($node);
+is(join(' ', grep { !$there{$_} } @in_the_way), '', 'it is still there');
+query($session, $probe);
+no_trace_ok('the next probe sweeps them', 'pg_wal');
 
 # --- fsync = off is the server's business
 
 is(sql($node, 'SHOW fsync'), 'off', 'fsync is off');
-(undef, undef, my @calls) = with_faults([], 'SELECT FROM ' . probe_of('pg_wal', 'wal'));
+@calls = with_faults([], $probe);
 # more than the laying out of the files: the fsync of each is one
 cmp_ok(count_of(qr/^fsync \S+ done$/, @calls), '>', $files, 'fsync = off: fsync is called');
 cmp_ok(count_of(qr/^fdatasync \S+ done$/, @calls), '>', 0, 'fsync = off: fdatasync is called');

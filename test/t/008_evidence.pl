@@ -61,9 +61,10 @@ sub bounded
 	return;
 }
 
-sub make_place ($node, $name)
+# A tablespace on a file system, by default the one of that name; returns its directory.
+sub make_place ($node, $name, $where = $name)
 {
-	my $directory = "$place{$name}/evidence";
+	my $directory = "$place{$where}/$name";
 	bounded('mkdir', $directory);
 	answer($node, "CREATE TABLESPACE on_$name LOCATION '$directory'");
 	return $directory;
@@ -85,10 +86,8 @@ SQL
 
 # --------------------------------------------------- one probe of each place
 
-# What each run may say where syncs reach the device, and where they do not.  Others can hide a
-# missing flush, but never make one look safe.
+# What each run may say where syncs reach the device.
 my $not_unsafe = qr/^(yes|no_cache|unknown)\|(?!unsafe)/;
-my $unsafe = qr/^(no\|unsafe\|\|$|unknown\|(?!unsafe))/;
 
 # Of all methods; the kernel counts whole milliseconds, of which a few fast writes take none.
 my $counted = 'd.bytes >= 0.9 * 8192 AND d.busy BETWEEN 0 AND 1';
@@ -101,12 +100,8 @@ my $not_synced = "bool_and($counted AND m.flushes_per_op < 0.1)";
 # of each case, and the findings, of those that are the same on each machine.
 my @codes = qw(barrier_off counters_unknown flush_missing loop_device memory_filesystem);
 my @places = (
-	{ place => 'ext4', durable => 'yes', every_run => $not_unsafe,
-		counters => "$synced AND $one_flush", codes => 'loop_device' },
-	{ place => 'xfs', durable => 'yes', every_run => $not_unsafe,
-		counters => $synced, codes => 'loop_device' },
-	{ place => 'btrfs', durable => 'yes', every_run => $not_unsafe,
-		counters => $synced, codes => 'loop_device' },
+	(map { { place => $_, durable => 'yes', every_run => $not_unsafe, codes => 'loop_device',
+		counters => $_ eq 'ext4' ? "$synced AND $one_flush" : $synced } } qw(ext4 xfs btrfs)),
 	{ place => 'nobarrier', durable => 'no', every_run => qr/^no\|unsafe\|\|$/,
 		counters => $not_synced, codes => 'barrier_off loop_device' },
 	{ place => 'write_through', durable => 'unknown', every_run => qr/^unknown\|(?!unsafe)/,
@@ -146,58 +141,45 @@ SQL
 	return;
 }
 
-sub test_place ($node, $row)
-{
-	my $name = $row->{place};
-	rows_ok($node, $name, $name =~ /^(?:xfs|btrfs|tmpfs)$/ ? qr/^$name$/ : qr/^ext4$/);
-	probe_until($node, $name, $name, @$row{qw(durable every_run)});
-	is(measured($node, "on_$name", $row->{counters}), 't', "$name: $row->{counters}")
-	  or diag(measured($node, "on_$name", 'm.test, m.method, m.direct_io, m.ops, m.flushes_per_op'));
-	is(answer($node, <<"SQL"), $row->{codes}, "$name: findings");
-SELECT string_agg(code, ' ' ORDER BY code) FROM sync_probe.findings
-WHERE location = 'on_$name' AND code = ANY ('{@{[ join ',', @codes ]}}')
-SQL
-	return;
-}
-
 my $node = probe_cluster('evidence', allows_streaming => 1);
 my %directory;
 for my $row (@places)
 {
+	my $name = $row->{place};
   SKIP:
 	{
-		skip "$row->{place}: no such file system was prepared", 1 unless $place{ $row->{place} };
-		$directory{ $row->{place} } = make_place($node, $row->{place});
-		test_place($node, $row);
+		skip "$name: no such file system was prepared", 1 unless $place{$name};
+		$directory{$name} = make_place($node, $name);
+		rows_ok($node, $name, $name =~ /^(?:xfs|btrfs|tmpfs)$/ ? qr/^$name$/ : qr/^ext4$/);
+		probe_until($node, $name, $name, @$row{qw(durable every_run)});
+		is(measured($node, "on_$name", $row->{counters}), 't', "$name: $row->{counters}")
+		  or diag(measured($node, "on_$name",
+			'm.test, m.method, m.direct_io, m.ops, m.flushes_per_op'));
+		is(answer($node, <<"SQL"), $row->{codes}, "$name: findings");
+SELECT string_agg(code, ' ' ORDER BY code) FROM sync_probe.findings
+WHERE location = 'on_$name' AND code = ANY ('{@{[ join ',', @codes ]}}')
+SQL
 	}
 }
 
 # ------------------------------------------------- others use the same device
 
-# Programs that flush the device on and on, with a pause in between, once they said that they do;
-# they end by themselves should nobody end them.
+# Programs that flush the device on and on, with a pause in between; they end by themselves should
+# nobody end them.
 sub start_others ($count, $pause, $device)
 {
-	my $program = 'use IO::Handle; alarm ' . 5 * STEP_SECONDS . '; $| = 1; my $n = 0;'
-	  . 'open my $f, "<", shift or die $!; for (;;) { $f->sync or die "sync: $!";'
-	  . " print qq(syncing\n) unless \$n++; select undef, undef, undef, $pause }";
-	return map {
-		my $out = '';
-		my $handle = IPC::Run::start([ $^X, '-e', $program, $device ],
-			'>', \$out, IPC::Run::timeout(STEP_SECONDS));
-		$handle->pump until $out =~ /syncing/;
-		$handle;
-	} 1 .. $count;
+	my $program = 'use IO::Handle; alarm ' . 5 * STEP_SECONDS . '; open my $f, "<", shift or die;'
+	  . " for (;;) { \$f->sync or die; select undef, undef, undef, $pause }";
+	return map { IPC::Run::start([ $^X, '-e', $program, $device ]) } 1 .. $count;
 }
 
 # Where, how many at a time, their pause in seconds, what is waited for, and with which arguments a
 # probe runs beside them: at last in writes that take as long as several of their flushes, with
-# hardly a rest in between.
+# hardly a rest in between.  They can hide a missing flush, but never make one look safe.
 for (
 	[ 'ext4', 1, 0.002, 'yes', $not_unsafe ],
-	[ 'nobarrier', 2, 0, '(?:no|unknown)', $unsafe ],
-	[ 'nobarrier', 4, 0, '(?:no|unknown)', $unsafe, 'flush_size => 1048576',
-		"flush_interval => '500 us'" ])
+	[ 'nobarrier', 4, 0, '(?:no|unknown)', qr/^(no\|unsafe\|\|$|unknown\|(?!unsafe))/,
+		'flush_size => 1048576', "flush_interval => '500 us'" ])
 {
 	my ($place, $count, $pause, $durable, $may_be, @arguments) = @$_;
 	my $name = join ', ', $place, "$count others", @arguments;
@@ -216,11 +198,7 @@ for (
 			last if $seen eq 't';
 		}
 		is($seen, 't', "$name: they were seen");
-		for my $handle (@handles)
-		{
-			$handle->signal('KILL');
-			eval { $handle->finish };
-		}
+		$_->kill_kill for @handles;
 	}
 }
 
@@ -231,21 +209,17 @@ for (
 SKIP:
 {
 	skip 'no file system of its own in memory', 1 unless $directory{tmpfs};
-	mkdir "$place{tmpfs}/allowed" or die "could not make a directory: $!";
-	add_tablespace($node, 'z_allowed', "$place{tmpfs}/allowed");
+	$directory{z_allowed} = make_place($node, 'z_allowed', 'tmpfs');
 	answer($node, <<'SQL');
-CREATE ROLE prober LOGIN;
-GRANT pg_monitor TO prober;
+CREATE ROLE prober LOGIN IN ROLE pg_monitor;
 GRANT EXECUTE ON FUNCTION sync_probe.probe, sync_probe.probe_all TO prober;
-GRANT CREATE ON TABLESPACE z_allowed TO prober;
+GRANT CREATE ON TABLESPACE on_z_allowed TO prober;
 SQL
 	my (undef, $out, $err) = $node->psql('postgres',
 		"SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '20 ms')",
 		extra_params => [ '-U', 'prober' ]);
-	is($out, 'pg_wal z_allowed', 'probe_all() takes the tablespace that the role may use');
-	unlike($err, qr/WARNING:.*(?:z_allowed|on_tmpfs)/, 'and warns of neither');
-	answer($node, 'DROP TABLESPACE z_allowed');
-	rmdir "$place{tmpfs}/allowed";
+	is($out, 'pg_wal on_z_allowed', 'probe_all() takes the tablespace that the role may use');
+	unlike($err, qr/WARNING:.*on_(?:z_allowed|tmpfs)/, 'and warns of neither');
 
 	is(answer($node, <<'SQL') =~ s/^\n+//r, 't|t|0', 'a stream in memory: no device did anything');
 SELECT FROM sync_probe.probe('on_tmpfs', 'stream', duration => '300 ms') WHERE run_id IS NULL;
@@ -289,26 +263,20 @@ sub test_zfs ($zfs)
 	make_place($zfs, 'zfs');
 	rows_ok($zfs, 'zfs', qr/^(zfs|fuse\b.*)$/);
 	probe($zfs, 'on_zfs', '2 s');
-	note 'zfs: ', advice($zfs, 'on_zfs'), ' ', measured($zfs, 'on_zfs', 'DISTINCT r.storage');
-	is(measured($zfs, 'on_zfs', "DISTINCT r.storage #>> '{zfs,dataset}' ~ '^sync_probe_[0-9]+\$',"
-			  . " r.storage #>> '{zfs,pool}' = r.storage #>> '{zfs,dataset}'"),
-		't|t', 'zfs: data set and pool are named');
-	if ($place{zfs_tools})
-	{
-		is(measured($zfs, 'on_zfs',
-			"DISTINCT r.storage #>> '{zfs,data_devices,0}' ~ '/zfs[.]img\$', (r.storage #>>"
-			  . " '{zfs,recordsize}')::int > 0"), 't|t', 'zfs: device and record size are known');
-	}
-	else
-	{
-		like(answer($zfs, "SELECT message FROM sync_probe.findings WHERE code = 'zfs_unknown'"),
-			qr/zfs get exited/, 'zfs: why nothing more is known');
-	}
+	my $known = $place{zfs_tools} ? 't' : '';
+	is(measured($zfs, 'on_zfs', <<'SQL'), "t|t|$known|$known", 'zfs: what is recorded of it');
+DISTINCT r.storage #>> '{zfs,dataset}' ~ '^sync_probe_[0-9]+$',
+    r.storage #>> '{zfs,pool}' = r.storage #>> '{zfs,dataset}',
+    r.storage #>> '{zfs,data_devices,0}' ~ '/zfs[.]img$',
+    (r.storage #>> '{zfs,recordsize}')::int > 0
+SQL
+	like(answer($zfs, "SELECT message FROM sync_probe.findings WHERE code = 'zfs_unknown'"),
+		qr/zfs get exited/, 'zfs: why nothing more is known') unless $known;
 	# zfs-fuse does not know the property
 	like(advice($zfs, 'on_zfs'), qr/^(yes|unknown)\|(?!unsafe)/,
 		'zfs: a property that is not told is no alarm');
 	answer($zfs, 'DROP TABLESPACE on_zfs');
-	bounded('rmdir', "$place{zfs}/evidence");
+	bounded('rmdir', "$place{zfs}/zfs");
 	return;
 }
 

@@ -82,14 +82,11 @@ sub pid_in_file
 
 # One backend for nearly everything: it must survive, and lose nothing.
 my $session = used_session();
-my $endless = 'while :; do sleep 0.1; done';
 my %overdue = (timeout_ms => 200, timed_out => 1, ending => 'did not end within 0.2 s');
 
 # What is run, and what is wanted of the result, the rest being as after success.
 for my $case (
 	{ name => 'exit 0', sh => 'echo some; echo more >&2', out => "some\n", err => "more\n" },
-	{ name => 'exit 1', sh => 'echo some; exit 1', out => "some\n",
-		ending => 'exited with status 1' },
 	{ name => 'signal 9', sh => 'kill -9 $$', ending => 'was ended by signal 9' },
 	{ name => 'no such file', path => "$temporary/none", ending => 'exited with status 127',
 		err => 'could not be executed: No such file or directory' },
@@ -105,7 +102,6 @@ for my $case (
 	{ name => 'process group', sh => 'cut -d" " -f5 /proc/self/stat', out => "$session->{pid}\n" },
 
 	# what it writes
-	{ name => 'much', sh => 'head -c 1048576 /dev/zero | tr "\0" x', out => 'x' x 1048576 },
 	{ name => 'too much',
 		sh => 'head -c 2097153 /dev/zero | tr "\0" x >&2; sleep 0.5; echo end >&2', err => "end\n" },
 	{ name => 'too much at its end', sh => 'head -c 1048576 /dev/zero | tr "\0" x; echo end',
@@ -134,7 +130,7 @@ for my $case (
 ok(!-e $node->data_dir . '/x', 'no shell looked at an argument');
 
 is((query($session, 'SELECT ' . call('run_silently', timeout_ms => 1000,
-	sh => "kill -INT \$\$; kill \$\$; touch $temporary/ignored; $endless")))[1], '',
+	sh => "kill -INT \$\$; kill \$\$; touch $temporary/ignored; exec sleep 1000")))[1], '',
 	'a silent one: no error');
 ok(-e "$temporary/ignored", 'a silent one ignores what ends the backend');
 no_trace_ok($session, 'a silent one');
@@ -147,31 +143,6 @@ like((query($session, 'SET child_process_test.fail_fork = on; SELECT FROM '
 	'no process: is an error');
 no_trace_ok($session, 'no process');
 query($session, 'RESET child_process_test.fail_fork');
-
-# --- many runs
-
-my $bytes = 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts';
-my $many = "SELECT count(*) FILTER (WHERE ${\ call('run', sh => 'echo a; echo b >&2')} ~ '^1')"
-  . ' FROM generate_series(1, 200)';
-query($session, "$bytes; $many");
-my ($before) = query($session, $bytes);
-is((query($session, $many))[0], "200\n", '200 runs');
-cmp_ok((query($session, $bytes))[0] - $before, '<', 65536, '200 runs: no memory is left');
-no_trace_ok($session, '200 runs');
-
-# errors before, while and after a child runs
-seed_random();
-for my $n (1 .. 5)
-{
-	query($session, 'SET statement_timeout = ' . (1 + int rand(40)));
-	my (undef, $err) = query($session, 'SELECT count('
-		  . call('run', $n % 2 ? (path => '/bin/true') : (sh => 'echo a; sleep 0.01; echo b'))
-		  . ') FROM generate_series(1, 100000)');
-	like($err, qr/57014/, "cancelled at random, $n");
-}
-# which may be too short for this statement, too
-ok(wait_for(sub { (query($session, 'RESET statement_timeout'))[1] eq '' }), 'without a limit again');
-no_trace_ok($session, 'cancelled at random');
 
 # --- a child that no signal ends: it stays one of this backend
 
@@ -190,12 +161,10 @@ $session->quit;
 my $stubborn = "trap '' INT TERM QUIT; echo \$\$ >$pid_file; exec setsid sleep 1000";
 
 # What ends the run, and what the client is told.  011_workloads.pl has other ends.
-my $lost = qr/connection.*(lost|closed)/;
 for (
 	[ 'cancel', signal_backend($node, 'pg_cancel_backend'),
 		qr/canceling statement due to user request/ ],
-	[ 'killed backend', sub { kill_process($node, $_[0]{pid}) }, $lost ],
-	[ 'killed postmaster', sub { kill_postmaster($node) }, $lost ])
+	[ 'killed backend', sub { kill_process($node, $_[0]{pid}) }, qr/connection.*(lost|closed)/ ])
 {
 	my ($name, $end, $says) = @$_;
 	my $of = used_session();
@@ -203,14 +172,8 @@ for (
 	my $child = pid_in_file();
 	$end->($of);
 	like(join('', finish_query($of)), $says, "$name: the client was told");
-	ok($name eq 'cancel' ? !pid_alive($child) : wait_for(sub { !pid_alive($child) }),
-		"$name: the child is gone");
-	if ($name eq 'cancel')
-	{
-		no_trace_ok($of, $name);
-		like((query($of, 'SELECT ' . call('run', sh => ':')))[0], qr/^1/,
-			"$name: the session runs another");
-	}
+	no_trace_ok($of, $name) if $name eq 'cancel';
+	ok(wait_for(sub { !pid_alive($child) }), "$name: the child is gone");
 	eval { $of->quit };
 }
 
@@ -235,8 +198,6 @@ my %zfs_fuse = (
 	zpool => answers('status spz' => 'status_zfs_fuse.txt'));
 my $ask_zfs = 'zfs [get] [-Hp] [all] [tank/pg]';
 my $ask_all = "$ask_zfs\nzpool [status] [-P] [tank]";
-my $hangs = 'exec sleep 1000';
-my $not_understood = 'printed output that is not understood';
 
 # The tools that there are; whether anything is known, the sync property, the number of devices
 # and why no more is known; the calls made; the data set if it is not tank/pg.
@@ -246,27 +207,21 @@ for (
 		"zfs [get] [-Hp] [all] [spz]\nzpool [status] [-P] [spz]\nzpool [status] [spz]", 'spz' ],
 
 	# what is missing
-	[ 'no tools', {}, '0||0|there is no program "zfs" in "FOLDER"', '' ],
 	[ 'no zpool', { zfs => $openzfs{zfs} },
 		'1|standard|0|there is no program "zpool" in "FOLDER"', $ask_zfs ],
-	[ 'no program', { zfs => '#!/nothing' },
-		'0||0|zfs get exited with status 127: could not be executed: No such file or directory', '' ],
 	[ 'zfs knows it not', \%openzfs,
 		q{0||0|zfs get exited with status 2: cannot do 'get -Hp all tank/pg data'},
 		'zfs [get] [-Hp] [all] [tank/pg data]', 'tank/pg data' ],
-	[ 'zpool fails', { %openzfs, zpool => 'exit 1' },
-		'1|standard|0|zpool status exited with status 1', "$ask_all\nzpool [status] [tank]" ],
 	[ 'long complaint in any bytes',
 		{ zfs => q{printf '\033[1m\303\244' >&2; head -c 1000 /dev/zero | tr '\0' x >&2; exit 1} },
 		'0||0|zfs get exited with status 1: ?[1m??' . 'x' x 194, $ask_zfs ],
 
 	# what is not understood
 	[ 'endless garbage', { zfs => 'yes garbage | head -c 10000000' },
-		"0||0|zfs get $not_understood", $ask_zfs ],
+		'0||0|zfs get printed output that is not understood', $ask_zfs ],
 
 	# who does not answer is not asked again
-	[ 'zfs hangs', { %openzfs, zfs => $hangs }, '0||0|zfs get did not end within 5 s', $ask_zfs ],
-	[ 'zpool hangs', { %openzfs, zpool => $hangs },
+	[ 'zpool hangs', { %openzfs, zpool => 'exec sleep 1000' },
 		'1|standard|0|zpool status did not end within 5 s', $ask_all ],
 
 	# a name is one argument of the tools, and no option
@@ -280,8 +235,7 @@ for (
 	for my $tool (keys %$tools)
 	{
 		my $log = "{ printf $tool; printf ' [%s]' \"\$@\"; echo; } >>$calls";
-		chmod 0755, write_file("$directory/$tool", $tools->{$tool} =~ /^#!/ ? $tools->{$tool}
-			: "#!/bin/sh\n$log\n$tools->{$tool}\n");
+		chmod 0755, write_file("$directory/$tool", "#!/bin/sh\n$log\n$tools->{$tool}\n");
 	}
 	query($session, 'SET child_process_test.zfs_directory = ' . quoted($directory));
 	# the program of a COPY is in the process group, too: nothing ends it
