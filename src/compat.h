@@ -13,13 +13,9 @@
 
 #include "access/transam.h"
 #include "access/xlog.h"
-#include "catalog/pg_tablespace.h"
 #include "port/pg_iovec.h"
-#include "postmaster/postmaster.h"
 #include "storage/fd.h"
-#include "utils/acl.h"
 #include "utils/guc.h"
-#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"				/* part of postgres.h before */
@@ -27,14 +23,6 @@
 
 #if PG_VERSION_NUM < 150000
 #error "pg_sync_probe needs PostgreSQL 15 or later"
-#endif
-
-/* PostgreSQL 17 renamed this array. */
-#if PG_VERSION_NUM >= 170000
-extern PGDLLIMPORT const struct config_enum_entry wal_sync_method_options[];
-#else
-extern PGDLLIMPORT const struct config_enum_entry sync_method_options[];
-#define wal_sync_method_options sync_method_options
 #endif
 
 /*
@@ -149,12 +137,6 @@ sp_set_errcode_for_file_access(void *arg pg_attribute_unused())
  * has a limit.  Since 16 (e4602483e95) the server waits, and does not look at connect_timeout.
  */
 #define SP_LIBPQ_WAITS (PG_VERSION_NUM < 160000)
-
-/* PostgreSQL 16 (6e2775e4d4e) added reserved_connections, and renamed the other variable. */
-#if PG_VERSION_NUM < 160000
-#define SuperuserReservedConnections ReservedBackends
-#define ReservedConnections 0
-#endif
 
 /*
  * Throw an error unless the server accepts a custom parameter of that name.  Since

@@ -139,14 +139,14 @@ complain_about_holder(void)
 	const char *doing = NULL;
 	const char *holder = "another probe, workload or cleanup";
 
-	if (progress.pid != 0)
+	if (progress.started_at != 0)
 		holder = describe_holder(&progress, &doing);
 	/* it may have finished since; then the caller only needs to try again */
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 errmsg("%s is running in this cluster", holder),
 			 pid == 0 ? 0 :
-			 progress.pid == 0 ? errdetail("Process %d holds the lock.", pid) :
+			 progress.started_at == 0 ? errdetail("Process %d holds the lock.", pid) :
 			 errdetail("Process %d has been %s since %s.", pid, doing,
 					   timestamptz_to_str(progress.started_at)),
 			 errhint("Only one of them can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
@@ -229,7 +229,6 @@ sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_
 	segment = dsm_create(sizeof(sp_progress), 0);
 	progress = dsm_segment_address(segment);
 	memset(progress, 0, sizeof(*progress));
-	progress->pid = MyProcPid;
 	namestrcpy(&progress->location, location);
 	namestrcpy(&progress->suite, suite);
 	namestrcpy(&progress->phase, "starting");
@@ -297,23 +296,22 @@ share_done(const sp_progress *progress)
 	return Min(done, 1);
 }
 
-/*
- * sync_probe_internal.running(): one row for the probe or workload that runs, if one does.
- */
+/* sync_probe_internal.running(): one row for the probe or workload that runs, if one does. */
 PG_FUNCTION_INFO_V1(sync_probe_running);
 Datum
 sync_probe_running(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	sp_progress progress;
+	int			pid = find_holder(&progress);
 	sp_row	   *row;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (find_holder(&progress) == 0 || progress.pid == 0)
+	if (pid == 0 || progress.started_at == 0)
 		return (Datum) 0;
 
 	row = sp_row_make(rsinfo->setDesc);
-	sp_row_put_int(row, "pid", INT4OID, progress.pid);
+	sp_row_put_int(row, "pid", INT4OID, pid);
 	sp_row_put_name(row, "location", NameStr(progress.location));
 	sp_row_put_text(row, "suite", NameStr(progress.suite));
 	if (NameStr(progress.workload)[0] != '\0')

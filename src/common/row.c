@@ -219,6 +219,6 @@ sp_history_insert(TupleDesc type, HeapTuple *rows, int nrows)
 	sp_spi_execute(psprintf("INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s"
 							" FROM unnest($1)",
 							format_type_be_qualified(type->tdtypeid), columns, columns),
-				   1, types, values, NULL, SP_AS_OWNER);
+				   1, types, values, SP_AS_OWNER);
 	SPI_finish();
 }

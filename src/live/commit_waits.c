@@ -106,9 +106,7 @@ result_row(const observation *seen, TupleDesc type)
 	return sp_row_form(row);
 }
 
-/*
- * sync_probe.commit_waits(duration interval) RETURNS sync_probe.commit_wait_results
- */
+/* sync_probe.commit_waits(duration interval) RETURNS sync_probe.commit_wait_results */
 PG_FUNCTION_INFO_V1(sync_probe_commit_waits);
 Datum
 sync_probe_commit_waits(PG_FUNCTION_ARGS)
@@ -139,7 +137,7 @@ sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 	};
 
 	sp_spi_execute("SELECT * FROM " SP_SCHEMA "_internal.observed_commits($1, $2, $3)",
-				   lengthof(types), types, values, NULL, SP_AS_OWNER);
+				   lengthof(types), types, values, SP_AS_OWNER);
 	sp_first_row((double *) observed, SP_OBSERVED_COLUMNS);
 	SPI_finish();
 	return !isnan(observed->commits_per_sec);

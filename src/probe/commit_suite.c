@@ -57,7 +57,7 @@ static const char refusal_query[] =
 static void
 check_server(void)
 {
-	sp_spi_execute(refusal_query, 0, NULL, NULL, NULL, SP_AS_CALLER);
+	sp_spi_execute(refusal_query, 0, NULL, NULL, SP_AS_CALLER);
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -168,7 +168,7 @@ refuse_own_value(const char *setting)
 		" AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))"
 		" AND starts_with(s, $1 || '=')";
 	List	   *found = sp_spi_column(reset, 1, (Oid[]) {TEXTOID},
-									  (Datum[]) {CStringGetTextDatum(setting)}, NULL, SP_AS_CALLER);
+									  (Datum[]) {CStringGetTextDatum(setting)}, SP_AS_CALLER);
 
 	if (found != NIL)
 		ereport(ERROR,
@@ -375,7 +375,7 @@ run_trial(void *state, TupleDesc type)
 	sp_location_find("pg_wal", &trial->run.location);
 	sp_record(&trial->run, true);
 	sp_row_put_int(row, "run_id", INT8OID, trial->run.run_id);
-	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
+	sp_row_put_text(row, "verdict", sp_verdict_names[judgement->verdict]);
 	/* none if fsync was switched off meanwhile */
 	sp_row_put_text(row, "recommended_value", judgement->recommended < 0 ? NULL :
 					compared->setting.values[judgement->recommended].value);

@@ -126,7 +126,7 @@ sp_schema_drop_leftovers(void)
 {
 	List	   *dropped = sp_spi_column("SELECT " SP_SCHEMA "_internal.drop_leftovers(ARRAY("
 										LEFTOVERS " AND pg_has_role(n.nspowner, 'USAGE')))",
-										0, NULL, NULL, NULL, SP_AS_CALLER);
+										0, NULL, NULL, SP_AS_CALLER);
 
 	return pg_strtoint32(linitial(dropped));
 }
@@ -191,7 +191,7 @@ drop_own_leftovers(const sp_workload_run *run)
 	ListCell   *cell;
 
 	initStringInfo(&sql);
-	foreach(cell, sp_spi_column(own, 0, NULL, NULL, NULL, SP_AS_CALLER))
+	foreach(cell, sp_spi_column(own, 0, NULL, NULL, SP_AS_CALLER))
 		appendStringInfoString(&sql, drop_sql(lfirst(cell)));
 	if (sql.len > 0)
 	{

@@ -149,14 +149,12 @@ TEST(shows_noise_of_the_current_value)
 	set_two_values(SP_COMMIT_WAIT);
 	add_rounds(ROUNDS, 0.8, 1.1, 1);
 	for (int i = 0; i < ROUNDS; i++)
-		setting->values[2].wait_us[i] *= 1.1;
+		setting->values[2].us[SP_COMMIT_WAIT][i] *= 1.1;
 	judge_and_explain();
 	for (sp_setting_figure figure = 0; figure < SP_SETTING_FIGURES; figure++)
 	{
-		bool		wait = figure == SP_COMMIT_WAIT;
-		sp_speed	noise = sp_speed_interval(wait ? current->wait_us : current->us_per_commit,
-											  wait ? control->wait_us : control->us_per_commit,
-											  ROUNDS, 0.05, 1, setting->workspace);
+		sp_speed	noise = sp_speed_interval(current->us[figure], control->us[figure], ROUNDS,
+											  0.05, 1, setting->workspace);
 
 		assert_memory_equal(&current->speed[figure], &noise, sizeof(noise));
 	}

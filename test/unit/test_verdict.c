@@ -343,7 +343,7 @@ check_case(const judge_case *row, bool reversed)
 		(row->verdict != SP_UNDECIDED && !row->unsettled) ||
 		(row->verdict != SP_UNDECIDED && !isnan(judgement.times_as_long)))
 		fail_msg("%s: %s, method %d, best %d, staying costs %g: %s", row->scenario,
-				 sp_verdict_name(judgement.verdict), judgement.recommended, judgement.best,
+				 sp_verdict_names[judgement.verdict], judgement.recommended, judgement.best,
 				 judgement.max_regret, reason);
 	/* what is said of several follows their order */
 	if (reversed && (comparison.count > 2 || row->words.other))

@@ -310,7 +310,6 @@ struct sp_probe
 	bool		done;			/* before the time was up */
 	sp_comparison comparison;	/* of its methods, in the deciding regime, by the last look */
 	sp_judgement judgement;
-	double		baseline_us[SP_MAX_SAMPLES];	/* of the comparison that is made */
 	double		workspace[SP_MAX_SAMPLES];
 
 	/* the results, by test case */
@@ -417,7 +416,6 @@ extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *lab
 extern const char *sp_probe_method_doubt(const sp_probe *probe, const char *label,
 										 bool *at_backing);
 
-/* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
-extern const char *sp_status_name(sp_status status);
+extern const char *const sp_status_names[];
 
 #endif							/* SP_MEASURE_H */

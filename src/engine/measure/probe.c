@@ -22,16 +22,10 @@
 #define IDLE_SAMPLE_SHARE		100
 #define MAX_IDLE_SAMPLE_NS	(50 * SP_NS_PER_MS)
 
-const char *
-sp_status_name(sp_status status)
-{
-	static const char *const names[] = {
-		[SP_OK] = "ok",[SP_UNSUPPORTED] = "unsupported",[SP_NO_DIRECT_IO] = "no_direct_io",
-		[SP_STOPPED] = "stopped",[SP_ERROR] = "error"
-	};
-
-	return names[status];
-}
+const char *const sp_status_names[] = {
+	[SP_OK] = "ok",[SP_UNSUPPORTED] = "unsupported",[SP_NO_DIRECT_IO] = "no_direct_io",
+	[SP_STOPPED] = "stopped",[SP_ERROR] = "error"
+};
 
 /* ------------------------------------------------------------------ a round */
 

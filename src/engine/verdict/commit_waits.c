@@ -8,7 +8,6 @@
 #include "engine/verdict/commit_waits.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "engine/text/text.h"
 

@@ -100,8 +100,7 @@ typedef struct sp_durable_facts
 	sp_flush_facts backing;
 } sp_durable_facts;
 
-/* 'unknown', 'no', 'yes', 'no_cache' */
-extern const char *sp_durable_name(sp_durable durable);
+extern const char *const sp_durable_names[];
 
 /* Are data safe on stable storage then, as far as the counters and the device tell? */
 extern bool sp_durable_is_safe(sp_durable durable);

@@ -31,8 +31,8 @@ typedef struct sp_setting_value
 {
 	const char *value;			/* as SHOW prints it */
 	const char *left_out;		/* why it is not compared; NULL if it is */
-	double		wait_us[SP_SETTING_MAX_ROUNDS];
-	double		us_per_commit[SP_SETTING_MAX_ROUNDS];	/* of all sessions together */
+	double		us[SP_SETTING_FIGURES][SP_SETTING_MAX_ROUNDS];	/* less is better: a wait, and the
+																 * time for each commit of all */
 	sp_speed	speed[SP_SETTING_FIGURES];	/* against the current value; set by
 											 * sp_setting_judge() */
 } sp_setting_value;
@@ -51,7 +51,6 @@ typedef struct sp_setting_comparison
 
 	int			rounds;
 	int			lost_rounds;	/* of all that were added: a slot without a commit */
-	double		baseline[SP_SETTING_MAX_ROUNDS];	/* of the comparison that is made */
 	double		workspace[SP_SETTING_MAX_ROUNDS];
 
 	/* what was judged, by sp_setting_judge(): candidates[] are the values */

@@ -143,11 +143,8 @@ typedef struct sp_judgement
 
 #define SP_MAX_TIMES_AS_LONG	20
 
-/* 'switch', 'keep', 'undecided', 'unsafe' */
-extern const char *sp_verdict_name(sp_verdict verdict);
-
-/* 'paced', 'saturated' */
-extern const char *sp_regime_name(sp_regime regime);
+extern const char *const sp_verdict_names[];
+extern const char *const sp_regime_names[];
 
 /*
  * The verdict.  It also sets the standing of each candidate.
