@@ -44,11 +44,10 @@
  * blocks (pg_pwrite_zeros()).  PostgreSQL 18 increased PG_IOV_MAX (06fb5612c97).
  */
 #if PG_VERSION_NUM >= 160000
-#define SP_WAL_INIT_BLOCK BLCKSZ
+#define SP_WAL_INIT_WRITE (PG_IOV_MAX * BLCKSZ)
 #else
-#define SP_WAL_INIT_BLOCK XLOG_BLCKSZ
+#define SP_WAL_INIT_WRITE (PG_IOV_MAX * XLOG_BLCKSZ)
 #endif
-#define SP_WAL_INIT_WRITE (PG_IOV_MAX * SP_WAL_INIT_BLOCK)
 
 /*
  * The server maps EDQUOT, EINTR and others to XX000; a used-up quota is reported as 53100
@@ -158,11 +157,6 @@ sp_check_custom_name(const char *name)
 
 /* libpq/libpq.h includes the headers of GSSAPI, which need not be installed. */
 extern bool pq_check_connection(void);
-
-/* PostgreSQL 17 (d3ae2a24f26) can forbid ALTER SYSTEM. */
-#if PG_VERSION_NUM < 170000
-#define AllowAlterSystem true
-#endif
 
 /* PostgreSQL 16 (d7e39d72ca1) renamed this function. */
 #if PG_VERSION_NUM < 160000

@@ -19,6 +19,8 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	static char *trial_restores;	/* the server needs to know the marker */
+
 	DefineCustomRealVariable("pg_sync_probe.margin",
 							 "Minimum gain that is worth a change.",
 							 "0.05 is 5 percent.",
@@ -76,7 +78,7 @@ _PG_init(void)
 	DefineCustomStringVariable(SP_TRIAL_MARKER,
 							   "Setting that a trial has changed, and its previous value.",
 							   "Written by trial() while it runs. cleanup() restores a setting that is left.",
-							   &sp_trial_restores, "",
+							   &trial_restores, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("pg_sync_probe");

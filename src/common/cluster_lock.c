@@ -152,17 +152,9 @@ complain_about_holder(void)
 			 errhint("Only one of them can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
 }
 
+/* Throw an error if a role that may drop the extension has its exclusive lock, or waits for it. */
 static void
-complain_about_drop(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_QUERY_CANCELED),
-			 errmsg("canceling statement because the extension is being dropped")));
-}
-
-/* Does a role that may drop the extension hold its exclusive lock, or wait for it? */
-static bool
-is_being_dropped(void)
+refuse_dropped(void)
 {
 	const LOCKMASK exclusive = LOCKBIT_ON(AccessExclusiveLock);
 	LockData   *locks = GetLockStatusData();
@@ -177,11 +169,12 @@ is_being_dropped(void)
 			continue;
 		other = BackendPidGetProc(lock->pid);
 		if (other && is_member_of_role(other->roleId, sp_history_owner()))
-			return true;
+			ereport(ERROR,
+					(errcode(ERRCODE_QUERY_CANCELED),
+					 errmsg("canceling statement because the extension is being dropped")));
 	}
 	pfree(locks->locks);
 	pfree(locks);
-	return false;
 }
 
 /*
@@ -199,17 +192,16 @@ lock_extension(void)
 					   get_extension_oid("pg_sync_probe", false), 0);
 	extension_is_locked = LockAcquire(&extension_tag, AccessShareLock, false, true) !=
 		LOCKACQUIRE_NOT_AVAIL;
-	if (!extension_is_locked && is_being_dropped())
-		complain_about_drop();
+	if (!extension_is_locked)
+		refuse_dropped();
 }
 
 /* Throw an error if DROP EXTENSION waits for this run. */
 void
 sp_yield_to_drop(void)
 {
-	if (extension_is_locked && LockHasWaiters(&extension_tag, AccessShareLock, false) &&
-		is_being_dropped())
-		complain_about_drop();
+	if (extension_is_locked && LockHasWaiters(&extension_tag, AccessShareLock, false))
+		refuse_dropped();
 }
 
 /*
@@ -281,7 +273,6 @@ sp_trial_unlock(void)
 
 /* ------------------------------------------------------------ sync_probe.running */
 
-/* The share of the transactions or of the time that is done. */
 static double
 share_done(const sp_progress *progress)
 {

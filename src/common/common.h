@@ -55,8 +55,7 @@ sp_monotonic_ns(void)
 
 /* ------------------------------------------------------------ arguments.c */
 
-/* GUC, see pg_sync_probe.c */
-extern int	sp_max_duration_ms;
+extern int	sp_max_duration_ms;	/* GUC, see pg_sync_probe.c */
 
 extern const char *sp_argument_name(FunctionCallInfo fcinfo, int arg);
 extern void sp_refuse_nulls(FunctionCallInfo fcinfo, int arguments);

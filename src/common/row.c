@@ -166,7 +166,6 @@ sp_row_form(const sp_row *row)
 	return heap_form_tuple(row->type, row->values, row->nulls);
 }
 
-/* Is the column null in all rows? */
 static bool
 is_null_in_all(HeapTuple *rows, int nrows, int column, TupleDesc type)
 {

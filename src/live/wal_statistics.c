@@ -55,7 +55,7 @@ sp_wal_statistics_read(sp_wal_statistics *statistics)
 	pgstat_clear_snapshot();
 	statistics->in_recovery = RecoveryInProgress();
 	sp_spi_execute(SP_WAL_STATISTICS_QUERY, 0, NULL, NULL, SP_AS_CALLER);
-	sp_first_row((double *) statistics, SP_WAL_STATISTICS_COLUMNS);
+	sp_first_row((double *) statistics, offsetof(sp_wal_statistics, in_recovery) / sizeof(double));
 	SPI_finish();
 }
 

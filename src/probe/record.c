@@ -196,13 +196,6 @@ measurement_rows(sp_run *run)
 	}
 }
 
-/* The name of a candidate, null for -1. */
-static void
-put_candidate(sp_row *row, const char *column, const sp_comparison *comparison, int candidate)
-{
-	sp_row_put_text(row, column, candidate < 0 ? NULL : comparison->candidates[candidate].name);
-}
-
 /* SP_MIN_SAMPLES rounds of two values on real commits take 15 s and the time of reloads. */
 #define LIVE_LEAST_S		30
 
@@ -236,8 +229,12 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 {
 	sp_row_put_name(row, "setting", setting);
 	sp_row_put_text(row, "verdict", sp_verdict_names[judgement->verdict]);
-	put_candidate(row, "recommended_value", comparison, judgement->recommended);
-	put_candidate(row, "best_value", comparison, judgement->best);
+	/* both are unknown, or none is */
+	if (judgement->recommended >= 0)
+	{
+		sp_row_put_text(row, "recommended_value", comparison->candidates[judgement->recommended].name);
+		sp_row_put_text(row, "best_value", comparison->candidates[judgement->best].name);
+	}
 	sp_row_put_number(row, "max_regret", sp_bound_rounded_up(judgement->max_regret, 1000), 3);
 	sp_row_put_number(row, "margin", comparison->margin, 6);
 	sp_row_put_text(row, "reason", reason);

@@ -201,8 +201,8 @@ elapsed_seconds(const sp_compared *compared)
 static void
 judge(sp_compared *compared, double error)
 {
-	compared->setting.fsync_off = !enableFsync;
-	compared->setting.margin = sp_margin;
+	compared->setting.comparison.fsync_off = !enableFsync;
+	compared->setting.comparison.margin = sp_margin;
 	sp_setting_judge(&compared->setting, error);
 }
 

@@ -21,8 +21,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
-#include "compat.h"
-
 #define CALL_NAME		"CALL sync_probe.trial()"
 #define MIN_DURATION_US	USECS_PER_SEC
 #define MIN_SLOT_US		(300 * INT64CONST(1000))
@@ -77,13 +75,15 @@ refuse_if(bool wrong, int sqlstate, const char *where, const char *why)
 static void
 check_call(FunctionCallInfo fcinfo)
 {
+	const char *allowed = GetConfigOption("allow_alter_system", true, false);	/* since 17 */
+
 	sp_refuse_transaction_block(fcinfo, CALL_NAME, "Call it as a statement of its own.");
 	sp_check_circumstances("run a trial");
 	refuse_if(RecoveryInProgress(), ERRCODE_READ_ONLY_SQL_TRANSACTION,
 			  "on a standby", "Nothing commits there.");
 	refuse_if(!enableFsync, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 			  "while fsync is off", "No commit waits for the disk.");
-	refuse_if(!AllowAlterSystem, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+	refuse_if(allowed && strcmp(allowed, "off") == 0, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 			  "while allow_alter_system is off", "A trial changes settings as ALTER SYSTEM does.");
 	PreventCommandIfReadOnly(CALL_NAME);
 }
@@ -328,7 +328,6 @@ judge_trial(sp_trial *trial)
 				sizeof(compared->reason));
 }
 
-/* A NOTICE for each value. */
 static void
 tell_values(const sp_trial *trial)
 {

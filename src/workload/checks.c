@@ -98,8 +98,6 @@ sp_workload_find_tablespace(const char *name, sp_workload_run *run)
 	run->default_tablespace = location.tablespace == MyDatabaseTableSpace;
 }
 
-/* ------------------------------------------------------------- publications */
-
 /*
  * A publication FOR ALL TABLES would send the tables of a run to subscribers that do
  * not have them.  One FOR TABLES IN SCHEMA cannot name the schema of the run, which is

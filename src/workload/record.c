@@ -22,8 +22,6 @@
 #define SESSIONS_WAIT_MS	5000
 #define SESSIONS_PAUSE_MS	10
 
-/* ------------------------------------------------------------------ sessions */
-
 /* Wait until the sessions of a run have ended, when each reports its last statistics. */
 void
 sp_workload_wait_for_sessions(const sp_workload_run *run)

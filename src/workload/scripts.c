@@ -17,8 +17,6 @@
 #include "executor/spi.h"
 #include "utils/builtins.h"
 
-/* -------------------------------------------------------------- the workload */
-
 static char *
 text_column(MemoryContext context, const char *column)
 {
@@ -73,8 +71,6 @@ sp_workload_find(sp_workload *workload)
 	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
 	SPI_finish();
 }
-
-/* ---------------------------------------------------------------- the scripts */
 
 /*
  * The first variable of a script that nobody defines.  As pgbench does, this looks for names

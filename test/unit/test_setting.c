@@ -22,7 +22,7 @@ set_two_values(sp_setting_figure deciding)
 	setting->setting = "wal_sync_method";
 	setting->unit = "";
 	setting->count = 2;
-	setting->margin = 0.05;
+	setting->comparison.margin = 0.05;
 	setting->deciding = deciding;
 	setting->values[0].value = "fsync";
 	setting->values[1].value = "fdatasync";
@@ -114,7 +114,7 @@ TEST(judges)
 
 		set_two_values(row->deciding);
 		setting->seen = row->seen;
-		setting->fsync_off = row->fsync_off;
+		setting->comparison.fsync_off = row->fsync_off;
 		setting->lost_rounds = row->lost_rounds;
 		add_rounds(row->rounds, row->wait, row->rate, 1);
 		if (judge_and_explain() != row->verdict ||

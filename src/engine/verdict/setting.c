@@ -8,7 +8,6 @@
 #include "engine/verdict/setting.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "engine/text/text.h"
 
@@ -73,7 +72,7 @@ nothing_to_compare(const sp_setting_comparison *setting)
 {
 	const sp_commit_sums *seen = setting->seen;
 
-	if (setting->fsync_off)
+	if (setting->comparison.fsync_off)
 		return NULL;			/* which is a verdict of its own */
 	if (sp_setting_others(setting) == 0)
 		return "no other value is left";
@@ -96,17 +95,15 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 	sp_comparison *comparison = &setting->comparison;
 	sp_judgement *judgement = &setting->judgement;
 
-	memset(comparison, 0, sizeof(*comparison));
 	comparison->count = setting->count;
-	comparison->margin = setting->margin;
-	comparison->fsync_off = setting->fsync_off;
 	for (int i = 0; i < setting->count; i++)
 	{
 		for (sp_setting_figure figure = 0; figure < SP_SETTING_FIGURES; figure++)
 			setting->values[i].speed[figure] = speed_of(setting, i, figure, error);
-		comparison->candidates[i].name = setting->values[i].value;
-		comparison->candidates[i].durable = SP_DURABLE_UNKNOWN;
-		comparison->candidates[i].speed = setting->values[i].speed[setting->deciding];
+		comparison->candidates[i] = (sp_candidate) {
+			.name = setting->values[i].value, .durable = SP_DURABLE_UNKNOWN,
+			.speed = setting->values[i].speed[setting->deciding]
+		};
 	}
 	sp_judge(comparison, judgement);
 	setting->nothing = nothing_to_compare(setting);
