@@ -262,10 +262,10 @@ print_result(const sp_probe *probe)
 
 	assert(probe->judged);
 	sp_probe_explain(probe, reason);
-	printf("%s\t%s\t%s\t%.4f\t%s\t", sp_verdict_name(judgement->verdict),
+	printf("%s\t%s\t%s\t%.4f\t%s\t", sp_verdict_names[judgement->verdict],
 		   method_name(comparison, judgement->recommended),
 		   method_name(comparison, judgement->best), judgement->max_regret,
-		   sp_regime_name(probe->deciding));
+		   sp_regime_names[probe->deciding]);
 	printf("%.3f\t%.4f\t%lld\t%lld\t",
 		   (double) (probe->finished_ns - probe->started_ns) / SP_NS_PER_S, judgement->noise,
 		   (long long) probe->rounds[SP_PACED], (long long) probe->rounds[SP_SATURATED]);

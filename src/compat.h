@@ -13,13 +13,9 @@
 
 #include "access/transam.h"
 #include "access/xlog.h"
-#include "catalog/pg_tablespace.h"
 #include "port/pg_iovec.h"
-#include "postmaster/postmaster.h"
 #include "storage/fd.h"
-#include "utils/acl.h"
 #include "utils/guc.h"
-#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"				/* part of postgres.h before */
@@ -27,14 +23,6 @@
 
 #if PG_VERSION_NUM < 150000
 #error "pg_sync_probe needs PostgreSQL 15 or later"
-#endif
-
-/* PostgreSQL 17 renamed this array. */
-#if PG_VERSION_NUM >= 170000
-extern PGDLLIMPORT const struct config_enum_entry wal_sync_method_options[];
-#else
-extern PGDLLIMPORT const struct config_enum_entry sync_method_options[];
-#define wal_sync_method_options sync_method_options
 #endif
 
 /*
@@ -56,11 +44,10 @@ extern PGDLLIMPORT const struct config_enum_entry sync_method_options[];
  * blocks (pg_pwrite_zeros()).  PostgreSQL 18 increased PG_IOV_MAX (06fb5612c97).
  */
 #if PG_VERSION_NUM >= 160000
-#define SP_WAL_INIT_BLOCK BLCKSZ
+#define SP_WAL_INIT_WRITE (PG_IOV_MAX * BLCKSZ)
 #else
-#define SP_WAL_INIT_BLOCK XLOG_BLCKSZ
+#define SP_WAL_INIT_WRITE (PG_IOV_MAX * XLOG_BLCKSZ)
 #endif
-#define SP_WAL_INIT_WRITE (PG_IOV_MAX * SP_WAL_INIT_BLOCK)
 
 /*
  * The server maps EDQUOT, EINTR and others to XX000; a used-up quota is reported as 53100
@@ -150,12 +137,6 @@ sp_set_errcode_for_file_access(void *arg pg_attribute_unused())
  */
 #define SP_LIBPQ_WAITS (PG_VERSION_NUM < 160000)
 
-/* PostgreSQL 16 (6e2775e4d4e) added reserved_connections, and renamed the other variable. */
-#if PG_VERSION_NUM < 160000
-#define SuperuserReservedConnections ReservedBackends
-#define ReservedConnections 0
-#endif
-
 /*
  * Throw an error unless the server accepts a custom parameter of that name.  Since
  * PostgreSQL 17, the server's check throws the error itself.
@@ -176,11 +157,6 @@ sp_check_custom_name(const char *name)
 
 /* libpq/libpq.h includes the headers of GSSAPI, which need not be installed. */
 extern bool pq_check_connection(void);
-
-/* PostgreSQL 17 (d3ae2a24f26) can forbid ALTER SYSTEM. */
-#if PG_VERSION_NUM < 170000
-#define AllowAlterSystem true
-#endif
 
 /* PostgreSQL 16 (d7e39d72ca1) renamed this function. */
 #if PG_VERSION_NUM < 160000

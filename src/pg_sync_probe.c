@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pg_sync_probe.c
- *		The module and its configuration parameters.
+ *		The module: its configuration parameters, and sync_probe.cleanup().
  *
  * The first call of a function loads the library.  It does not need
  * shared_preload_libraries, and so no restart of the server.
@@ -19,6 +19,8 @@ extern PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
+	static char *trial_restores;	/* the server needs to know the marker */
+
 	DefineCustomRealVariable("pg_sync_probe.margin",
 							 "Minimum gain that is worth a change.",
 							 "0.05 is 5 percent.",
@@ -76,8 +78,37 @@ _PG_init(void)
 	DefineCustomStringVariable(SP_TRIAL_MARKER,
 							   "Setting that a trial has changed, and its previous value.",
 							   "Written by trial() while it runs. cleanup() restores a setting that is left.",
-							   &sp_trial_restores, "",
+							   &trial_restores, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("pg_sync_probe");
+}
+
+/*
+ * sync_probe.cleanup(): remove what processes that have ended left behind.  This backend holds the
+ * cluster lock, so that no probe and no workload has files, directories or schemas.
+ *
+ * Returns the number of files, directories and schemas that were removed, and of trials that
+ * had left a setting or its marker.  On a standby and in a read-only transaction, schemas are not
+ * dropped.
+ */
+PG_FUNCTION_INFO_V1(sync_probe_cleanup);
+Datum
+sync_probe_cleanup(PG_FUNCTION_ARGS)
+{
+	int			removed = 0;
+	ListCell   *cell;
+
+	sp_check_circumstances("clean up");
+	sp_cluster_lock_acquire("", "", 0);
+	sp_progress_set_phase("cleaning up");
+	foreach(cell, sp_location_list(NULL))
+		removed += sp_probe_files_sweep(lfirst(cell)) + sp_power_test_remove(lfirst(cell));
+	removed += sp_workload_directory_remove();
+	/* after what cannot fail */
+	removed += sp_trial_cleanup();
+	if (sp_record_possible())
+		removed += sp_schema_drop_leftovers();
+	sp_cluster_lock_release();
+	PG_RETURN_INT32(removed);
 }

@@ -139,30 +139,22 @@ complain_about_holder(void)
 	const char *doing = NULL;
 	const char *holder = "another probe, workload or cleanup";
 
-	if (progress.pid != 0)
+	if (progress.started_at != 0)
 		holder = describe_holder(&progress, &doing);
 	/* it may have finished since; then the caller only needs to try again */
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 errmsg("%s is running in this cluster", holder),
 			 pid == 0 ? 0 :
-			 progress.pid == 0 ? errdetail("Process %d holds the lock.", pid) :
+			 progress.started_at == 0 ? errdetail("Process %d holds the lock.", pid) :
 			 errdetail("Process %d has been %s since %s.", pid, doing,
 					   timestamptz_to_str(progress.started_at)),
 			 errhint("Only one of them can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
 }
 
+/* Throw an error if a role that may drop the extension has its exclusive lock, or waits for it. */
 static void
-complain_about_drop(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_QUERY_CANCELED),
-			 errmsg("canceling statement because the extension is being dropped")));
-}
-
-/* Does a role that may drop the extension hold its exclusive lock, or wait for it? */
-static bool
-is_being_dropped(void)
+refuse_dropped(void)
 {
 	const LOCKMASK exclusive = LOCKBIT_ON(AccessExclusiveLock);
 	LockData   *locks = GetLockStatusData();
@@ -177,11 +169,12 @@ is_being_dropped(void)
 			continue;
 		other = BackendPidGetProc(lock->pid);
 		if (other && is_member_of_role(other->roleId, sp_history_owner()))
-			return true;
+			ereport(ERROR,
+					(errcode(ERRCODE_QUERY_CANCELED),
+					 errmsg("canceling statement because the extension is being dropped")));
 	}
 	pfree(locks->locks);
 	pfree(locks);
-	return false;
 }
 
 /*
@@ -199,17 +192,16 @@ lock_extension(void)
 					   get_extension_oid("pg_sync_probe", false), 0);
 	extension_is_locked = LockAcquire(&extension_tag, AccessShareLock, false, true) !=
 		LOCKACQUIRE_NOT_AVAIL;
-	if (!extension_is_locked && is_being_dropped())
-		complain_about_drop();
+	if (!extension_is_locked)
+		refuse_dropped();
 }
 
 /* Throw an error if DROP EXTENSION waits for this run. */
 void
 sp_yield_to_drop(void)
 {
-	if (extension_is_locked && LockHasWaiters(&extension_tag, AccessShareLock, false) &&
-		is_being_dropped())
-		complain_about_drop();
+	if (extension_is_locked && LockHasWaiters(&extension_tag, AccessShareLock, false))
+		refuse_dropped();
 }
 
 /*
@@ -229,7 +221,6 @@ sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_
 	segment = dsm_create(sizeof(sp_progress), 0);
 	progress = dsm_segment_address(segment);
 	memset(progress, 0, sizeof(*progress));
-	progress->pid = MyProcPid;
 	namestrcpy(&progress->location, location);
 	namestrcpy(&progress->suite, suite);
 	namestrcpy(&progress->phase, "starting");
@@ -282,7 +273,6 @@ sp_trial_unlock(void)
 
 /* ------------------------------------------------------------ sync_probe.running */
 
-/* The share of the transactions or of the time that is done. */
 static double
 share_done(const sp_progress *progress)
 {
@@ -297,23 +287,22 @@ share_done(const sp_progress *progress)
 	return Min(done, 1);
 }
 
-/*
- * sync_probe_internal.running(): one row for the probe or workload that runs, if one does.
- */
+/* sync_probe_internal.running(): one row for the probe or workload that runs, if one does. */
 PG_FUNCTION_INFO_V1(sync_probe_running);
 Datum
 sync_probe_running(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	sp_progress progress;
+	int			pid = find_holder(&progress);
 	sp_row	   *row;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (find_holder(&progress) == 0 || progress.pid == 0)
+	if (pid == 0 || progress.started_at == 0)
 		return (Datum) 0;
 
 	row = sp_row_make(rsinfo->setDesc);
-	sp_row_put_int(row, "pid", INT4OID, progress.pid);
+	sp_row_put_int(row, "pid", INT4OID, pid);
 	sp_row_put_name(row, "location", NameStr(progress.location));
 	sp_row_put_text(row, "suite", NameStr(progress.suite));
 	if (NameStr(progress.workload)[0] != '\0')

@@ -55,8 +55,7 @@ sp_monotonic_ns(void)
 
 /* ------------------------------------------------------------ arguments.c */
 
-/* GUC, see pg_sync_probe.c */
-extern int	sp_max_duration_ms;
+extern int	sp_max_duration_ms;	/* GUC, see pg_sync_probe.c */
 
 extern const char *sp_argument_name(FunctionCallInfo fcinfo, int arg);
 extern void sp_refuse_nulls(FunctionCallInfo fcinfo, int arguments);
@@ -89,7 +88,6 @@ extern void sp_request_reload(void);
 /* The progress of a probe or workload, in shared memory while it runs. */
 typedef struct sp_progress
 {
-	int			pid;
 	NameData	location;		/* of a workload: its tablespace */
 	NameData	suite;
 	NameData	workload;		/* empty for a probe; of a trial: what makes its load */
@@ -147,10 +145,8 @@ extern Datum sp_jsonb_datum(StringInfo json);
 extern bool sp_record_possible(void);
 extern Oid sp_history_owner(void);
 extern bool sp_record_or_tell(void);
-extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values,
-						   const char *nulls, bool as_owner);
-extern List *sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values,
-						   const char *nulls, bool as_owner);
+extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, bool as_owner);
+extern List *sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, bool as_owner);
 extern int64 sp_history_next_id(void);
 extern TupleDesc sp_history_row_type(const char *table);
 extern void sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,

@@ -99,7 +99,7 @@ sp_configuration_files(void)
 								 " WHERE sourcefile IS NOT NULL UNION SELECT setting"
 								 " FROM pg_settings WHERE name ~ '^(config|hba|ident)_file$'"
 								 " OR name ~ '^ssl_.*_(file|dir)$'",
-								 0, NULL, NULL, NULL, SP_AS_OWNER), AUTO_CONF_FILE);
+								 0, NULL, NULL, SP_AS_OWNER), AUTO_CONF_FILE);
 }
 
 /*

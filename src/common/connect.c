@@ -57,7 +57,7 @@ sync_probe_connect_within(PG_FUNCTION_ARGS)
 		if (!SP_LIBPQ_WAITS)
 			enable_timeout_after(timeout, PG_GETARG_INT32(0));
 		sp_spi_execute(psprintf("SELECT %s.dblink_connect($1, $2)", dblink),
-					   lengthof(types), types, names, NULL, SP_AS_CALLER);
+					   lengthof(types), types, names, SP_AS_CALLER);
 		SPI_finish();
 	}
 	PG_FINALLY();

@@ -166,7 +166,6 @@ sp_row_form(const sp_row *row)
 	return heap_form_tuple(row->type, row->values, row->nulls);
 }
 
-/* Is the column null in all rows? */
 static bool
 is_null_in_all(HeapTuple *rows, int nrows, int column, TupleDesc type)
 {
@@ -219,6 +218,6 @@ sp_history_insert(TupleDesc type, HeapTuple *rows, int nrows)
 	sp_spi_execute(psprintf("INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %s"
 							" FROM unnest($1)",
 							format_type_be_qualified(type->tdtypeid), columns, columns),
-				   1, types, values, NULL, SP_AS_OWNER);
+				   1, types, values, SP_AS_OWNER);
 	SPI_finish();
 }

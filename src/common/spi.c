@@ -96,8 +96,7 @@ sp_history_row_type(const char *table)
  * the owner, too, and cannot become another role (see SECURITY_RESTRICTED_OPERATION in miscinit.c).
  */
 void
-sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls,
-			   bool as_owner)
+sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, bool as_owner)
 {
 	int			nest_level = NewGUCNestLevel();
 	Oid			user;
@@ -112,7 +111,7 @@ sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char
 							 GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	result = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
+	result = SPI_execute_with_args(sql, nargs, types, values, NULL, false, 0);
 	AtEOXact_GUC(false, nest_level);
 	SetUserIdAndSecContext(user, context);
 	if (result != SPI_OK_SELECT && result != SPI_OK_INSERT)
@@ -124,13 +123,12 @@ sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char
 
 /* The first column of all rows as text, in the current memory context. */
 List *
-sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls,
-			  bool as_owner)
+sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, bool as_owner)
 {
 	MemoryContext context = CurrentMemoryContext;
 	List	   *column = NIL;
 
-	sp_spi_execute(sql, nargs, types, values, nulls, as_owner);
+	sp_spi_execute(sql, nargs, types, values, as_owner);
 	MemoryContextSwitchTo(context);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		column = lappend(column, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));

@@ -30,10 +30,7 @@ sp_row_put_this_server(sp_row *row)
 	sp_row_put_text(row, "host", sp_valid_text(host));
 }
 
-/*
- * sync_probe_internal.this_server(OUT system_identifier bigint, OUT host text): see
- * sync_probe.runs.
- */
+/* sync_probe_internal.this_server(OUT system_identifier, OUT host): see sync_probe.runs. */
 PG_FUNCTION_INFO_V1(sync_probe_this_server);
 Datum
 sync_probe_this_server(PG_FUNCTION_ARGS)

@@ -19,16 +19,10 @@
 
 #include "compat.h"
 
-#define RESULT_TABLE	"commit_wait_results"
-
 /* The server's statistics lag by a second, so a shorter time is not worth the reading. */
 #define MIN_DURATION_US		(100 * INT64CONST(1000))
 
-#define ANSWER_SIZE		1024
-
 int			sp_commit_waits_max_age = 3600;
-
-/* ------------------------------------------------------------------ observe */
 
 /* What was seen, and the settings at that time. */
 typedef struct observation
@@ -65,8 +59,6 @@ observe(observation *seen, int64 duration_us)
 		seen->sums.flushes = sp_wal_statistics_flushes(&after) - sp_wal_statistics_flushes(&before);
 }
 
-/* ----------------------------------------------------------------- the row */
-
 static void
 put_waits(sp_row *row, const sp_commit_figures *figures)
 {
@@ -87,7 +79,7 @@ result_row(const observation *seen, TupleDesc type)
 {
 	sp_row	   *row = sp_row_make(type);
 	sp_commit_figures figures = sp_commit_figures_of(&seen->sums);
-	char		answer[ANSWER_SIZE];
+	char		answer[1024];
 
 	sp_commit_answer(&seen->sums, seen->commit_delay, answer, sizeof(answer));
 	sp_row_put_text(row, "answer", RecoveryInProgress() ?
@@ -106,9 +98,7 @@ result_row(const observation *seen, TupleDesc type)
 	return sp_row_form(row);
 }
 
-/*
- * sync_probe.commit_waits(duration interval) RETURNS sync_probe.commit_wait_results
- */
+/* sync_probe.commit_waits(duration interval) RETURNS sync_probe.commit_wait_results */
 PG_FUNCTION_INFO_V1(sync_probe_commit_waits);
 Datum
 sync_probe_commit_waits(PG_FUNCTION_ARGS)
@@ -120,14 +110,12 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 	sp_check_circumstances("sample commits");
 	sp_refuse_nulls(fcinfo, 1);
 	observe(&seen, sp_duration_argument(fcinfo, 0, MIN_DURATION_US));
-	type = BlessTupleDesc(sp_history_row_type(RESULT_TABLE));
+	type = BlessTupleDesc(sp_history_row_type("commit_wait_results"));
 	row = result_row(&seen, type);
 	if (sp_record_or_tell())
 		sp_history_insert(type, &row, 1);
 	return HeapTupleGetDatum(row);
 }
-
-/* ------------------------------------------------------------------- newest */
 
 bool
 sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
@@ -139,8 +127,8 @@ sp_observed_commits_read(sp_observed_commits *observed, bool busiest_hour)
 	};
 
 	sp_spi_execute("SELECT * FROM " SP_SCHEMA "_internal.observed_commits($1, $2, $3)",
-				   lengthof(types), types, values, NULL, SP_AS_OWNER);
-	sp_first_row((double *) observed, SP_OBSERVED_COLUMNS);
+				   lengthof(types), types, values, SP_AS_OWNER);
+	sp_first_row((double *) observed, sizeof(*observed) / sizeof(double));
 	SPI_finish();
 	return !isnan(observed->commits_per_sec);
 }

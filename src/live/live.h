@@ -56,13 +56,12 @@ extern sp_commit_figures sp_sampler_look(double seconds);
  */
 typedef struct sp_wal_statistics
 {
-	/* in the order of SP_WAL_STATISTICS_QUERY */
+	/* these in the order of SP_WAL_STATISTICS_QUERY */
 	double		bytes;			/* of all WAL */
 	double		syncs;
 	double		writes;
 	double		bytes_since;
 	double		flushes_since;	/* of syncs and writes */
-#define SP_WAL_STATISTICS_COLUMNS	5
 
 	bool		in_recovery;
 } sp_wal_statistics;
@@ -93,8 +92,7 @@ extern sp_wal_pace sp_wal_pace_read(void);
 
 /* --------------------------------------------------------- commit_waits.c */
 
-/* GUC, see pg_sync_probe.c */
-extern int	sp_commit_waits_max_age;
+extern int	sp_commit_waits_max_age;	/* GUC, see pg_sync_probe.c */
 
 /* What is known of the commits of this server: columns of observed_commits().  NAN: unknown. */
 typedef struct sp_observed_commits
@@ -107,7 +105,6 @@ typedef struct sp_observed_commits
 	double		flushes_per_sec;
 	double		bytes_per_flush;
 	double		wal_busy;		/* share of the time, 0 to 1 */
-#define SP_OBSERVED_COLUMNS	8
 } sp_observed_commits;
 
 /*

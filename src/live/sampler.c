@@ -84,7 +84,6 @@ sp_sampler_start(sp_sampler *sampler)
 	sampler->started_ns = sp_monotonic_ns();
 }
 
-/* What a process that is committing waits for. */
 static sp_commit_part
 part_of(uint32 wait_event)
 {
@@ -183,8 +182,6 @@ sp_sampler_stop(sp_sampler *sampler)
 	sampler->sums.wal_bytes = insert_position(sampler) - sampler->first_insert;
 	return &sampler->sums;
 }
-
-/* ------------------------------------------------------------------ a look */
 
 sp_commit_figures
 sp_sampler_look(double seconds)

@@ -54,8 +54,8 @@ sp_wal_statistics_read(sp_wal_statistics *statistics)
 	/* a transaction would see the same again */
 	pgstat_clear_snapshot();
 	statistics->in_recovery = RecoveryInProgress();
-	sp_spi_execute(SP_WAL_STATISTICS_QUERY, 0, NULL, NULL, NULL, SP_AS_CALLER);
-	sp_first_row((double *) statistics, SP_WAL_STATISTICS_COLUMNS);
+	sp_spi_execute(SP_WAL_STATISTICS_QUERY, 0, NULL, NULL, SP_AS_CALLER);
+	sp_first_row((double *) statistics, offsetof(sp_wal_statistics, in_recovery) / sizeof(double));
 	SPI_finish();
 }
 
@@ -102,9 +102,7 @@ recovery_end(void)
 	return (double) history.st_mtim.tv_sec + history.st_mtim.tv_nsec / 1e9;
 }
 
-/*
- * sync_probe_internal.recovery_end() RETURNS timestamptz
- */
+/* sync_probe_internal.recovery_end() RETURNS timestamptz */
 PG_FUNCTION_INFO_V1(sync_probe_recovery_end);
 Datum
 sync_probe_recovery_end(PG_FUNCTION_ARGS)

@@ -34,7 +34,6 @@ find_suite(const char *name)
 			 isdigit((unsigned char) name[0]) ?
 			 errhint("The second argument is the suite. For a time: duration => '%s'.", name) :
 			 errhint("Valid suites are %s.", valid.data)));
-	return NULL;				/* keep compiler quiet */
 }
 
 /* probe_run() has not all of the arguments.  A duty_cycle of 1 is none. */

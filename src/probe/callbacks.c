@@ -193,9 +193,9 @@ sp_notice_filling(sp_probing *state)
 {
 	int64		now_ns = callback_now(state);
 
-	if (state->filling_since_ns == 0)
-		state->filling_since_ns = now_ns;
-	if (now_ns < Max(state->next_notice_ns, state->filling_since_ns + NOTICE_INTERVAL_NS))
+	if (state->next_notice_ns == 0)
+		state->next_notice_ns = now_ns + NOTICE_INTERVAL_NS;
+	if (now_ns < state->next_notice_ns)
 		return;
 	ereport(NOTICE,
 			(errmsg("writing files, %s of %s", sp_pretty_bytes(state->filled_bytes),

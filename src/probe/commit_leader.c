@@ -14,8 +14,6 @@
  */
 #include "probe/commit_internal.h"
 
-#include <fcntl.h>
-
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "miscadmin.h"
@@ -24,8 +22,6 @@
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 #include "storage/pmsignal.h"
-
-#include "compat.h"
 
 #define LOOK_NS			(100 * INT64CONST(1000000))
 
@@ -255,7 +251,6 @@ register_workers(sp_commit_run *commit)
 					commit->nworkers, wanted, max_worker_processes)));
 }
 
-/* Start workers, and wait until they rest. */
 static void
 start_workers(sp_commit_run *commit)
 {
@@ -364,14 +359,9 @@ tell_if_few_workers(const sp_commit_run *commit)
 void
 sp_commit_measure(sp_commit_run *commit)
 {
-	const char *directory = commit->run->location.directory;
 	sp_compared *compared = &commit->compared;
 
-	commit->directory_fd = OpenTransientFile(directory, O_RDONLY | O_DIRECTORY);
-	if (commit->directory_fd < 0)
-		ereport(ERROR,
-				(sp_errcode_for_file_access(),
-				 errmsg("could not open directory \"%s\": %m", directory)));
+	commit->directory_fd = sp_location_open(&commit->run->location);
 	commit->run->started_at = GetCurrentTimestamp();
 	compared->started_ns = sp_monotonic_ns();
 	PG_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(commit));

@@ -29,8 +29,6 @@ int			sp_max_commit_wal_mb = 1024;
 #define MIN_SLOT_S			0.05
 #define MAX_SLOT_S			1.0
 
-/* ------------------------------------------------------------------- checks */
-
 /*
  * When the suite must not write WAL: its WAL goes to the archive and to all standbys, and where
  * one of them lags behind, more WAL stays in pg_wal.
@@ -57,7 +55,7 @@ static const char refusal_query[] =
 static void
 check_server(void)
 {
-	sp_spi_execute(refusal_query, 0, NULL, NULL, NULL, SP_AS_CALLER);
+	sp_spi_execute(refusal_query, 0, NULL, NULL, SP_AS_CALLER);
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -84,8 +82,6 @@ check_load(void)
 						   SP_LOOK_S, seen.committing),
 				 errhint("CALL " SP_SCHEMA ".trial() compares values on that load.")));
 }
-
-/* --------------------------------------------------------------------- plan */
 
 static void
 plan_values(FunctionCallInfo fcinfo, sp_commit_run *commit)
@@ -158,8 +154,6 @@ plan_load(FunctionCallInfo fcinfo, sp_commit_run *commit)
 	commit->slot_s = Min(Max(SLOT_COMMITS * commit->interval_us / 1e6, MIN_SLOT_S), MAX_SLOT_S);
 	sp_compared_check_duration(&commit->compared, commit->slot_s);
 }
-
-/* ---------------------------------------------------------------------- run */
 
 /* Measure the values of one setting. */
 void

@@ -140,12 +140,10 @@ sp_probe_files_sweep(const sp_location *location)
 	{
 		struct stat status;
 
-		if (!is_probe_file_name(location, entry->d_name) ||
-			fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-			!S_ISREG(status.st_mode))
-			continue;
-		if (unlink_at(fd, path, entry->d_name))
-			removed++;
+		if (is_probe_file_name(location, entry->d_name) &&
+			fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISREG(status.st_mode))
+			removed += unlink_at(fd, path, entry->d_name);
 	}
 	closedir(directory);
 	return removed;

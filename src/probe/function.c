@@ -19,8 +19,8 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/tuplestore.h"
+#include "utils/wait_event.h"
 
-#include "compat.h"
 #include "engine/text/text.h"
 
 double		sp_margin = 0.05;
@@ -166,7 +166,6 @@ sp_tell_if_too_short(int64 rounds)
 				 errhint("Use a longer duration.")));
 }
 
-/* The test cases of the engine, on files. */
 static void
 measure_files(FunctionCallInfo fcinfo, sp_run *run)
 {

@@ -117,7 +117,6 @@ typedef struct sp_probing
 	int			reserved_fds;	/* told to fd.c */
 
 	/* while they are filled */
-	int64		filling_since_ns;	/* 0 before */
 	int64		filled_bytes;	/* of all files, so far */
 	int64		rested_ns;		/* between the chunks, in all */
 
@@ -141,8 +140,7 @@ extern bool sp_power_test_remove(const sp_location *location);
 
 /* ------------------------------------------------------------- function.c */
 
-/* GUC, see pg_sync_probe.c */
-extern double sp_margin;
+extern double sp_margin;	/* GUC, see pg_sync_probe.c */
 
 extern void sp_probe_plan(sp_run *run, int64 duration_us, sp_probing *state);
 extern void sp_probe_location(sp_probing *state);
@@ -212,8 +210,7 @@ struct sp_probe_suite
 extern const sp_probe_suite *const sp_probe_suites[];
 extern const sp_probe_suite sp_probe_suite_stream;
 
-/* GUC, see pg_sync_probe.c */
-extern int	sp_max_stream_mb;
+extern int	sp_max_stream_mb;	/* GUC, see pg_sync_probe.c */
 
 /* ------------------------------------------------------------ callbacks.c */
 
@@ -274,8 +271,7 @@ extern void sp_compared_rows(sp_run *run);
 
 #define SP_COMMIT_SUITE		"commit"
 
-/* GUC, see pg_sync_probe.c */
-extern int	sp_max_commit_wal_mb;
+extern int	sp_max_commit_wal_mb;	/* GUC, see pg_sync_probe.c */
 
 extern void sp_commit_suite(FunctionCallInfo fcinfo, sp_run *run);
 

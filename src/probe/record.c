@@ -107,7 +107,7 @@ measurement_row(const sp_run *run, int c, int ordinal)
 	sp_row_put(row, "direct_io", BOOLOID, BoolGetDatum(probe->files[test_case->file].direct_io));
 	if (test_case->baseline == c)
 		sp_row_put_text(row, "choice", "current");
-	sp_row_put_text(row, "status", sp_status_name(result->status));
+	sp_row_put_text(row, "status", sp_status_names[result->status]);
 	sp_row_put_text(row, "detail", describe_case(run, c));
 	sp_put_latencies(row, &result->histogram);
 	/* when paced, the interval sets how many operations there are in a second */
@@ -123,7 +123,7 @@ measurement_row(const sp_run *run, int c, int ordinal)
 			sp_probe_method_durable(probe, test_case->label, false) :
 			sp_probe_case_durable(probe, c, false);
 
-		sp_row_put_text(row, "durable", sp_durable_name(durable));
+		sp_row_put_text(row, "durable", sp_durable_names[durable]);
 	}
 	if (run->suite->put_case)
 		run->suite->put_case(row, probe, c);
@@ -196,13 +196,6 @@ measurement_rows(sp_run *run)
 	}
 }
 
-/* The name of a candidate, null for -1. */
-static void
-put_candidate(sp_row *row, const char *column, const sp_comparison *comparison, int candidate)
-{
-	sp_row_put_text(row, column, candidate < 0 ? NULL : comparison->candidates[candidate].name);
-}
-
 /* SP_MIN_SAMPLES rounds of two values on real commits take 15 s and the time of reloads. */
 #define LIVE_LEAST_S		30
 
@@ -235,9 +228,13 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 				 int least_s)
 {
 	sp_row_put_name(row, "setting", setting);
-	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
-	put_candidate(row, "recommended_value", comparison, judgement->recommended);
-	put_candidate(row, "best_value", comparison, judgement->best);
+	sp_row_put_text(row, "verdict", sp_verdict_names[judgement->verdict]);
+	/* both are unknown, or none is */
+	if (judgement->recommended >= 0)
+	{
+		sp_row_put_text(row, "recommended_value", comparison->candidates[judgement->recommended].name);
+		sp_row_put_text(row, "best_value", comparison->candidates[judgement->best].name);
+	}
 	sp_row_put_number(row, "max_regret", sp_bound_rounded_up(judgement->max_regret, 1000), 3);
 	sp_row_put_number(row, "margin", comparison->margin, 6);
 	sp_row_put_text(row, "reason", reason);
@@ -247,9 +244,7 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 
 /* ------------------------------------------------------------------ the run */
 
-/*
- * Advice rests on runs at the cluster's own pace and size, with samples enough for an interval.
- */
+/* Advice rests on runs at the cluster's own pace and size, with samples enough for an interval. */
 static bool
 is_usable_for_advice(const sp_run *run)
 {
@@ -313,7 +308,7 @@ add_earlier_runs(sp_run *run, TupleDesc row_type)
 	List	   *storage = sp_spi_column("SELECT ($1).storage || jsonb_build_object('earlier', e)"
 										" FROM " SP_SCHEMA "_internal.earlier_runs($1) AS e"
 										" WHERE e IS NOT NULL",
-										1, types, values, NULL, SP_AS_OWNER);
+										1, types, values, SP_AS_OWNER);
 
 	if (storage == NIL)
 		return;

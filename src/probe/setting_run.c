@@ -201,8 +201,8 @@ elapsed_seconds(const sp_compared *compared)
 static void
 judge(sp_compared *compared, double error)
 {
-	compared->setting.fsync_off = !enableFsync;
-	compared->setting.margin = sp_margin;
+	compared->setting.comparison.fsync_off = !enableFsync;
+	compared->setting.comparison.margin = sp_margin;
 	sp_setting_judge(&compared->setting, error);
 }
 
@@ -274,9 +274,9 @@ value_row(const sp_run *run, int v)
 	sp_row_put_text(row, "choice", v == 0 ? "current" :
 					v == setting->judgement.recommended ? "recommended" : NULL);
 	if (v == 0)
-		sp_row_put_text(row, "verdict", sp_verdict_name(setting->judgement.verdict));
+		sp_row_put_text(row, "verdict", sp_verdict_names[setting->judgement.verdict]);
 	sp_row_put_text(row, "status",
-					sp_status_name(sums->commits > 0 && !value->left_out ? SP_OK : SP_STOPPED));
+					sp_status_names[sums->commits > 0 && !value->left_out ? SP_OK : SP_STOPPED]);
 	sp_row_put_text(row, "detail", value->left_out);
 	sp_row_put_int(row, "ops", INT8OID, (int64) sums->commits);
 	sp_row_put_number(row, "ops_per_sec", figures.commits_per_sec, 1);
@@ -300,7 +300,8 @@ sp_compared_rows(sp_run *run)
 		const sp_histogram *histogram = &run->compared->histograms[v];
 
 		run->measurements[run->nmeasurements++] = value_row(run, v);
-		sp_add_sample_row(run, histogram, setting->values[v].wait_us, setting->rounds,
-					  v == 0 ? setting->values[setting->count].wait_us : NULL, setting->rounds);
+		sp_add_sample_row(run, histogram, setting->values[v].us[SP_COMMIT_WAIT], setting->rounds,
+					  v == 0 ? setting->values[setting->count].us[SP_COMMIT_WAIT] : NULL,
+					  setting->rounds);
 	}
 }

@@ -91,7 +91,6 @@ describe_stream(const sp_probe *probe, int c)
 					pretty_rate(rates.slowest));
 }
 
-/* Say so if the limit has ended the run. */
 static void
 tell_stream_end(const sp_probe *probe)
 {

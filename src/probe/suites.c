@@ -22,7 +22,7 @@ put_method(sp_row *row, const sp_probe *probe, int c)
 	if (test_case->baseline != c)
 		sp_put_recommended(row, &probe->comparison, &probe->judgement, test_case->label);
 	else if (test_case->regime == probe->deciding)
-		sp_row_put_text(row, "verdict", sp_verdict_name(probe->judgement.verdict));
+		sp_row_put_text(row, "verdict", sp_verdict_names[probe->judgement.verdict]);
 }
 
 /* Three times the default duration. */
@@ -40,8 +40,8 @@ put_method_verdict(sp_row *row, const sp_run *run)
 	sp_probe_explain(probe, reason);
 	sp_put_judgement(row, "wal_sync_method", comparison, &probe->judgement, sp_valid_text(reason),
 					 probe->duration_ns / 1000, LEAST_S);
-	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
-					sp_durable_name(comparison->candidates[comparison->current].durable));
+	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_names[SP_DURABLE_NO] :
+					sp_durable_names[comparison->candidates[comparison->current].durable]);
 }
 
 static const sp_probe_suite wal = {
@@ -76,7 +76,7 @@ put_part(sp_row *row, const sp_probe *probe, int c)
 	if (!test_case->candidate || !sp_segments_judge(probe, test_case->test, &kinds, &judgement))
 		return;
 	if (test_case->baseline == c)
-		sp_row_put_text(row, "verdict", sp_verdict_name(judgement.verdict));
+		sp_row_put_text(row, "verdict", sp_verdict_names[judgement.verdict]);
 	else
 		sp_put_recommended(row, &kinds, &judgement, test_case->label);
 }

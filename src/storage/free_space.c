@@ -88,6 +88,19 @@ sp_location_space(const sp_location *location, int directory_fd, int64 wanted, i
 	return available;
 }
 
+/* The directory of a location, for these checks.  It ends with the transaction at the latest. */
+int
+sp_location_open(const sp_location *location)
+{
+	int			fd = OpenTransientFile(location->directory, O_RDONLY | O_DIRECTORY);
+
+	if (fd < 0)
+		ereport(ERROR,
+				(sp_errcode_for_file_access(),
+				 errmsg("could not open directory \"%s\": %m", location->directory)));
+	return fd;
+}
+
 char *
 sp_pretty_bytes(int64 bytes)
 {
@@ -140,10 +153,7 @@ sp_check_wal_reserve(void)
 	if (checked_ns != 0 && sp_monotonic_ns() - checked_ns < WAL_CHECK_MS * SP_NS_PER_MS)
 		return;
 	sp_location_find("pg_wal", &pg_wal);
-	if ((fd = OpenTransientFile(pg_wal.directory, O_RDONLY | O_DIRECTORY)) < 0)
-		ereport(ERROR,
-				(sp_errcode_for_file_access(),
-				 errmsg("could not open directory \"%s\": %m", pg_wal.directory)));
+	fd = sp_location_open(&pg_wal);
 	(void) sp_check_reserve(&pg_wal, fd, 0);
 	(void) CloseTransientFile(fd);
 	checked_ns = sp_monotonic_ns();

@@ -110,7 +110,6 @@ add_background(StringInfo json, const sp_probe *probe)
 	appendStringInfoChar(json, '}');
 }
 
-/* Readings of the counters that were lost in the whole run. */
 static int64
 readings_lost(const sp_probe *probe)
 {

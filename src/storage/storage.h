@@ -48,11 +48,11 @@ extern bool sp_power_test_left(const sp_location *location, char *path);
 
 /* ----------------------------------------------------------- free_space.c */
 
-/* GUC, see pg_sync_probe.c */
-extern int	sp_reserve_percent;
+extern int	sp_reserve_percent;	/* GUC, see pg_sync_probe.c */
 
 extern int64 sp_location_space(const sp_location *location, int directory_fd, int64 wanted,
 							   int64 *reserve);
+extern int	sp_location_open(const sp_location *location);
 extern void sp_space_error(const sp_location *location, int64 available, int64 reserve,
 						   int64 wanted);
 extern int64 sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted);

@@ -29,8 +29,6 @@
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
-char	   *sp_trial_restores = NULL;
-
 /* ------------------------------------------------------------------- the file */
 
 /* The fields of a marker.  NIL if it names no setting that a trial can have: it is forged. */

@@ -21,8 +21,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
-#include "compat.h"
-
 #define CALL_NAME		"CALL sync_probe.trial()"
 #define MIN_DURATION_US	USECS_PER_SEC
 #define MIN_SLOT_US		(300 * INT64CONST(1000))
@@ -77,13 +75,15 @@ refuse_if(bool wrong, int sqlstate, const char *where, const char *why)
 static void
 check_call(FunctionCallInfo fcinfo)
 {
+	const char *allowed = GetConfigOption("allow_alter_system", true, false);	/* since 17 */
+
 	sp_refuse_transaction_block(fcinfo, CALL_NAME, "Call it as a statement of its own.");
 	sp_check_circumstances("run a trial");
 	refuse_if(RecoveryInProgress(), ERRCODE_READ_ONLY_SQL_TRANSACTION,
 			  "on a standby", "Nothing commits there.");
 	refuse_if(!enableFsync, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 			  "while fsync is off", "No commit waits for the disk.");
-	refuse_if(!AllowAlterSystem, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+	refuse_if(allowed && strcmp(allowed, "off") == 0, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 			  "while allow_alter_system is off", "A trial changes settings as ALTER SYSTEM does.");
 	PreventCommandIfReadOnly(CALL_NAME);
 }
@@ -168,7 +168,7 @@ refuse_own_value(const char *setting)
 		" AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))"
 		" AND starts_with(s, $1 || '=')";
 	List	   *found = sp_spi_column(reset, 1, (Oid[]) {TEXTOID},
-									  (Datum[]) {CStringGetTextDatum(setting)}, NULL, SP_AS_CALLER);
+									  (Datum[]) {CStringGetTextDatum(setting)}, SP_AS_CALLER);
 
 	if (found != NIL)
 		ereport(ERROR,
@@ -328,7 +328,6 @@ judge_trial(sp_trial *trial)
 				sizeof(compared->reason));
 }
 
-/* A NOTICE for each value. */
 static void
 tell_values(const sp_trial *trial)
 {
@@ -375,7 +374,7 @@ run_trial(void *state, TupleDesc type)
 	sp_location_find("pg_wal", &trial->run.location);
 	sp_record(&trial->run, true);
 	sp_row_put_int(row, "run_id", INT8OID, trial->run.run_id);
-	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
+	sp_row_put_text(row, "verdict", sp_verdict_names[judgement->verdict]);
 	/* none if fsync was switched off meanwhile */
 	sp_row_put_text(row, "recommended_value", judgement->recommended < 0 ? NULL :
 					compared->setting.values[judgement->recommended].value);

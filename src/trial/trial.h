@@ -59,9 +59,6 @@ extern bool sp_trial_can_try(const char *setting);
 
 /* ------------------------------------------------------------- auto_conf.c */
 
-/* GUC, see pg_sync_probe.c: the server needs to know the marker. */
-extern char *sp_trial_restores;
-
 extern sp_auto_conf sp_auto_conf_read(const char *setting);
 extern void sp_auto_conf_check_unchanged(const sp_auto_conf *left);
 extern void sp_trial_change(sp_trial *trial, const char *value);

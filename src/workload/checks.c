@@ -40,7 +40,7 @@ static void
 check_role(void)
 {
 	if (sp_spi_column("SELECT 1 FROM pg_roles WHERE rolname = current_user AND rolcanlogin",
-					  0, NULL, NULL, NULL, SP_AS_CALLER) == NIL)
+					  0, NULL, NULL, SP_AS_CALLER) == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
 				 errmsg("role \"%s\" cannot run a workload", GetUserNameFromId(GetUserId(), false)),
@@ -98,8 +98,6 @@ sp_workload_find_tablespace(const char *name, sp_workload_run *run)
 	run->default_tablespace = location.tablespace == MyDatabaseTableSpace;
 }
 
-/* ------------------------------------------------------------- publications */
-
 /*
  * A publication FOR ALL TABLES would send the tables of a run to subscribers that do
  * not have them.  One FOR TABLES IN SCHEMA cannot name the schema of the run, which is
@@ -109,7 +107,7 @@ void
 sp_workload_check_publications(bool has_allow)
 {
 	List	   *publications = sp_spi_column("SELECT pubname FROM pg_publication WHERE puballtables"
-											 " ORDER BY pubname LIMIT 1", 0, NULL, NULL, NULL,
+											 " ORDER BY pubname LIMIT 1", 0, NULL, NULL,
 											 SP_AS_CALLER);
 
 	if (publications)
@@ -140,13 +138,15 @@ free_connections(void)
 
 	if (superuser())
 		return number;
-	/* also of a role that may use reserved_connections */
-	number -= SuperuserReservedConnections + ReservedConnections;
+	/* reserved also for a role that may use reserved_connections, which the server has since 16 */
 	limits = sp_spi_column("SELECT unnest(ARRAY[(SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),"
-						   " (SELECT datconnlimit FROM pg_database WHERE datname = current_database())])",
-						   0, NULL, NULL, NULL, SP_AS_CALLER);
+						   " (SELECT datconnlimit FROM pg_database WHERE datname = current_database()),"
+						   " current_setting('superuser_reserved_connections')::int"
+						   " + coalesce(current_setting('reserved_connections', true)::int, 0)])",
+						   0, NULL, NULL, SP_AS_CALLER);
 	of_role = pg_strtoint32(linitial(limits));
 	of_database = pg_strtoint32(lsecond(limits));
+	number -= pg_strtoint32(lthird(limits));
 	if (of_role >= 0)
 		number = Min(number, of_role - CountUserBackends(GetUserId()));
 	if (of_database >= 0)
@@ -256,7 +256,7 @@ sp_workload_check_settings(Datum settings, char **search_path)
 				 errmsg("settings must be a json object"),
 				 errhint("For example: settings => '{\"synchronous_commit\": \"off\"}'.")));
 	initStringInfo(&options);
-	sp_spi_execute(EACH_SETTING, lengthof(types), types, &settings, NULL, SP_AS_CALLER);
+	sp_spi_execute(EACH_SETTING, lengthof(types), types, &settings, SP_AS_CALLER);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		const char *name = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);

@@ -71,8 +71,10 @@ take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 
 /* Check everything before anything is created, cheap checks first. */
 static void
-take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
+take_arguments(FunctionCallInfo fcinfo, void *state)
 {
+	sp_workload_run *run = state;
+
 	sp_refuse_nulls(fcinfo, 1 << ARG_WORKLOAD | 1 << ARG_CLIENTS | 1 << ARG_THREADS |
 					1 << ARG_DURATION | 1 << ARG_ROWS | 1 << ARG_ALLOW_PUBLICATION);
 	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, 1, PG_INT32_MAX, NULL);
@@ -141,7 +143,6 @@ measure_workload(sp_workload_run *run, sp_pgbench_result *result, sp_wal_statist
 	sp_wal_statistics_read(after);
 }
 
-/* Run the workload, and return the recorded row. */
 static HeapTuple
 run_workload(sp_workload_run *run)
 {
@@ -192,24 +193,19 @@ sync_probe_pgbench(PG_FUNCTION_ARGS)
 
 #define CALL_NAME	"CALL sync_probe.run_workload()"
 
-static void
-prepare_workload(FunctionCallInfo fcinfo, void *state)
-{
-	sp_workload_run *run = state;
-
-	take_arguments(fcinfo, run);
-	run->is_procedure = true;
-}
-
 /* The columns of the recorded row that the procedure returns. */
 static HeapTuple
 output_row(void *state, TupleDesc output_type)
 {
-	HeapTuple	recorded = run_workload(state);
-	TupleDesc	recorded_type = sp_history_row_type("workload_results");
+	sp_workload_run *run = state;
+	HeapTuple	recorded;
+	TupleDesc	recorded_type;
 	Datum	   *values = palloc(output_type->natts * sizeof(Datum));
 	bool	   *nulls = palloc(output_type->natts * sizeof(bool));
 
+	run->is_procedure = true;
+	recorded = run_workload(run);
+	recorded_type = sp_history_row_type("workload_results");
 	for (int i = 0; i < output_type->natts; i++)
 	{
 		int			column = SPI_fnumber(recorded_type, NameStr(TupleDescAttr(output_type, i)->attname));
@@ -228,5 +224,5 @@ sync_probe_run_workload(PG_FUNCTION_ARGS)
 								"SELECT * FROM sync_probe.pgbench() can run inside a transaction block.");
 	sp_check_circumstances("run a workload");
 	check_writable(CALL_NAME);
-	return sp_procedure_run(fcinfo, sizeof(sp_workload_run), prepare_workload, output_row);
+	return sp_procedure_run(fcinfo, sizeof(sp_workload_run), take_arguments, output_row);
 }

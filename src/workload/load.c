@@ -21,8 +21,6 @@
 #define DEFAULT_THREADS		8
 #define DEFAULT_ROWS		500000
 
-/* ------------------------------------------------------------------- checks */
-
 /* It has to run as long as it is needed. */
 static void
 refuse_counted(const sp_workload *workload)
@@ -66,8 +64,6 @@ sp_load_make(const char *workload, int seconds)
 	sp_workload_check_variables(run);
 	return run;
 }
-
-/* ---------------------------------------------------------------------- run */
 
 /* Without progress and log: nobody wants them. */
 void

@@ -126,7 +126,7 @@ sp_schema_drop_leftovers(void)
 {
 	List	   *dropped = sp_spi_column("SELECT " SP_SCHEMA "_internal.drop_leftovers(ARRAY("
 										LEFTOVERS " AND pg_has_role(n.nspowner, 'USAGE')))",
-										0, NULL, NULL, NULL, SP_AS_CALLER);
+										0, NULL, NULL, SP_AS_CALLER);
 
 	return pg_strtoint32(linitial(dropped));
 }
@@ -180,8 +180,6 @@ prepare_scripts(sp_workload_run *run)
 								   LOCK_TIMEOUT, DROP_MAX_MS);
 }
 
-/* ------------------------------------------------------------------ leftovers */
-
 /* Nobody needs to know what cannot be dropped: a later run tries again. */
 static void
 drop_own_leftovers(const sp_workload_run *run)
@@ -191,7 +189,7 @@ drop_own_leftovers(const sp_workload_run *run)
 	ListCell   *cell;
 
 	initStringInfo(&sql);
-	foreach(cell, sp_spi_column(own, 0, NULL, NULL, NULL, SP_AS_CALLER))
+	foreach(cell, sp_spi_column(own, 0, NULL, NULL, SP_AS_CALLER))
 		appendStringInfoString(&sql, drop_sql(lfirst(cell)));
 	if (sql.len > 0)
 	{
@@ -216,7 +214,7 @@ sp_workload_make(sp_workload_run *run)
 	make_directory();
 	prepare_scripts(run);
 	drop_own_leftovers(run);
-	run->objects = SP_OBJECTS_EXIST;
+	run->has_objects = true;
 	sp_pgbench_run_once(run, run->set_up, ERROR);
 }
 
@@ -224,10 +222,12 @@ sp_workload_make(sp_workload_run *run)
 void
 sp_workload_unmake(sp_workload_run *run)
 {
+	const sp_pgbench_once *tear_down = run->tear_down;
+
 	sp_child_end(&run->load);
-	run->objects = SP_OBJECTS_TEARING_DOWN;
-	if (run->tear_down)
-		sp_pgbench_run_once(run, run->tear_down, WARNING);
+	run->tear_down = NULL;
+	if (tear_down)
+		sp_pgbench_run_once(run, tear_down, WARNING);
 	sp_pgbench_run_once(run, run->drop, WARNING);
 	(void) sp_workload_directory_remove();
 }
@@ -241,11 +241,11 @@ sp_workload_give_up(sp_workload_run *run)
 	sp_child_end(&run->load);
 	LWLockReleaseAll();
 	SET_LOCKTAG_OBJECT(database, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
-	if (run->objects != SP_NO_OBJECTS &&
+	if (run->has_objects &&
 		LockAcquire(&database, RowExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
 	{
 		LockRelease(&database, RowExclusiveLock, false);
-		if (run->objects == SP_OBJECTS_EXIST && run->tear_down)
+		if (run->tear_down)
 			sp_child_run_silently(&run->tear_down->program, GIVE_UP_MS);
 		sp_child_run_silently(&run->drop->program, GIVE_UP_MS);
 	}

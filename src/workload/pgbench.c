@@ -314,7 +314,6 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 	check_transactions(&state);
 }
 
-/* A set-up, tear-down or drop. */
 void
 sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_once *once, int elevel)
 {

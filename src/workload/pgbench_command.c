@@ -31,9 +31,6 @@ char	   *sp_pgbench_passfile = "";
 
 #define ENVIRONMENT		"PATH=/usr/bin:/bin", "LC_ALL=C"
 
-/* ---------------------------------------------------------- where it connects */
-
-/* The host to connect to: the first socket directory, else the first address. */
 static const char *
 own_host(void)
 {
@@ -51,8 +48,6 @@ own_host(void)
 				 errdetail("Both unix_socket_directories and listen_addresses are empty.")));
 	return strcmp(address, "*") == 0 ? "localhost" : address;
 }
-
-/* -------------------------------------------------------------- the program */
 
 void
 sp_pgbench_find(sp_workload_run *run)
@@ -77,8 +72,6 @@ sp_pgbench_find(sp_workload_run *run)
 				 errhint("Install the package that contains pgbench for PostgreSQL %d, or set pg_sync_probe.pgbench_directory.",
 						 PG_VERSION_NUM / 10000)));
 }
-
-/* ------------------------------------------------------------- its arguments */
 
 /* With a backslash before each of the characters that are special there. */
 static void

@@ -16,12 +16,11 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "utils/fmgrprotos.h"
 
 /* The maximum wait for the sessions of a run to end, and the pause between checks. */
 #define SESSIONS_WAIT_MS	5000
 #define SESSIONS_PAUSE_MS	10
-
-/* ------------------------------------------------------------------ sessions */
 
 /* Wait until the sessions of a run have ended, when each reports its last statistics. */
 void
@@ -33,7 +32,7 @@ sp_workload_wait_for_sessions(const sp_workload_run *run)
 	for (int waited = 0; waited < SESSIONS_WAIT_MS; waited += SESSIONS_PAUSE_MS)
 	{
 		pgstat_clear_snapshot();
-		if (sp_spi_column(sessions, 0, NULL, NULL, NULL, SP_AS_CALLER) == NIL)
+		if (sp_spi_column(sessions, 0, NULL, NULL, SP_AS_CALLER) == NIL)
 			return;
 		sp_pause(SESSIONS_PAUSE_MS, "SyncProbeWorkload");
 	}
@@ -84,10 +83,12 @@ static char *
 synchronous_commit_of(const sp_workload_run *run)
 {
 	Oid			types[] = {JSONBOID, OIDOID, OIDOID};
-	Datum		values[] = {run->settings, ObjectIdGetDatum(MyDatabaseId), ObjectIdGetDatum(GetUserId())};
-	const char *nulls = run->settings == 0 ? "n  " : NULL;
+	Datum		values[] = {
+		run->settings ? run->settings : DirectFunctionCall1(jsonb_in, CStringGetDatum("{}")),
+		ObjectIdGetDatum(MyDatabaseId), ObjectIdGetDatum(GetUserId())
+	};
 
-	return linitial(sp_spi_column(SYNCHRONOUS_COMMIT, lengthof(types), types, values, nulls,
+	return linitial(sp_spi_column(SYNCHRONOUS_COMMIT, lengthof(types), types, values,
 								  SP_AS_CALLER));
 }
 

@@ -17,8 +17,6 @@
 #include "executor/spi.h"
 #include "utils/builtins.h"
 
-/* -------------------------------------------------------------- the workload */
-
 static char *
 text_column(MemoryContext context, const char *column)
 {
@@ -59,7 +57,7 @@ sp_workload_find(sp_workload *workload)
 	/* a builtin one that a later version has brought may have the name of a user's */
 	sp_spi_execute("SELECT * FROM " SP_SCHEMA ".workloads"
 				   " WHERE workload = $1 ORDER BY builtin DESC LIMIT 1",
-				   lengthof(types), types, values, NULL, SP_AS_OWNER);
+				   lengthof(types), types, values, SP_AS_OWNER);
 	if (SPI_processed == 0)
 		complain_unknown(NameStr(workload->name));
 	namestrcpy(&workload->suite, text_column(context, "suite"));
@@ -73,8 +71,6 @@ sp_workload_find(sp_workload *workload)
 	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
 	SPI_finish();
 }
-
-/* ---------------------------------------------------------------- the scripts */
 
 /*
  * The first variable of a script that nobody defines.  As pgbench does, this looks for names
@@ -105,7 +101,7 @@ sp_workload_check_variables(const sp_workload_run *run)
 
 	if (strcmp(workload->protocol, "simple") == 0)
 		return;
-	undefined = sp_spi_column(UNDEFINED_VARIABLE, lengthof(types), types, values, NULL,
+	undefined = sp_spi_column(UNDEFINED_VARIABLE, lengthof(types), types, values,
 							  SP_AS_CALLER);
 	if (undefined)
 		ereport(ERROR,

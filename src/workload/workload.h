@@ -60,14 +60,6 @@ typedef struct sp_pgbench_once
 	sp_child_program program;
 } sp_pgbench_once;
 
-/* How far the objects of a run are. */
-typedef enum sp_objects_state
-{
-	SP_NO_OBJECTS,
-	SP_OBJECTS_EXIST,			/* at least in part */
-	SP_OBJECTS_TEARING_DOWN		/* the tear-down has begun, and does not begin again */
-} sp_objects_state;
-
 /* A row of sync_probe.workloads.  A missing set-up or tear-down is NULL. */
 typedef struct sp_workload
 {
@@ -86,8 +78,7 @@ typedef struct sp_workload
 typedef struct sp_workload_run
 {
 	sp_workload workload;
-	NameData	schema;			/* of its objects; also the application_name of
-								 * its sessions */
+	NameData	schema;			/* of its objects; also application_name of its sessions */
 	NameData	tablespace;
 	bool		default_tablespace; /* it is that of the database */
 	char	   *search_path;	/* of its sessions, behind its schema; NULL: the usual one */
@@ -104,9 +95,9 @@ typedef struct sp_workload_run
 
 	char		pgbench[MAXPGPATH]; /* that is run */
 	const char *host;			/* that it connects to */
-	sp_objects_state objects;
+	bool		has_objects;	/* at least in part */
 	sp_pgbench_once *set_up;
-	const sp_pgbench_once *tear_down;	/* NULL: none */
+	const sp_pgbench_once *tear_down;	/* NULL: none, or it has begun */
 	const sp_pgbench_once *drop;
 
 	sp_child	load;			/* pgbench, if it is the load of something else */

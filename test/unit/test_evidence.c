@@ -98,7 +98,7 @@ TEST(judges_by_the_rule)
 	FOR_EACH(row, rule_cases)
 	{
 		bool		at_backing = true;
-		const char *name = sp_durable_name(sp_judge_durable(&row->facts));
+		const char *name = sp_durable_names[sp_judge_durable(&row->facts)];
 		const char *reason = sp_unknown_durable_reason(&row->facts, &at_backing);
 		char		durable[256];
 
@@ -356,7 +356,7 @@ TEST(finds_out_beside_background_io)
 		disk.sync_flushes = row->own;
 		run_probe();
 		if (found() != row->durable)
-			fail_msg("row %d: %s", (int) (row - run_cases), sp_durable_name(found()));
+			fail_msg("row %d: %s", (int) (row - run_cases), sp_durable_names[found()]);
 		assert_uint_in_range(probe->control_windows, row->windows[0], row->windows[1]);
 		assert_true(probe->windows_ns <= probe->duration_ns / 8);
 		assert_int_equal(probe->looks, row->looks);

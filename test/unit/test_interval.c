@@ -215,7 +215,6 @@ TEST(takes_both_copies_of_a_baseline)
 	static const double copies[] = {1, 1.2, 1 / 1.2, 0};	/* the time that it takes; 0: none */
 	double		samples[3][200];	/* of the baseline, its copy and the case */
 	const int	n = lengthof(samples[0]);
-	double		mean[lengthof(samples[0])];
 	uint64_t	seed = 1;
 
 	FOR_EACH(copy, copies)
@@ -232,7 +231,7 @@ TEST(takes_both_copies_of_a_baseline)
 		}
 		expected = sp_speed_interval(wanted, samples[2], n, 0.001, 3, workspace);
 		found = sp_speed_against_both(samples[0], *copy > 0 ? samples[1] : NULL, samples[2], n,
-									  0.001, 3, mean, workspace);
+									  0.001, 3, workspace);
 		assert_memory_equal(&found, &expected, sizeof(found));
 	}
 }

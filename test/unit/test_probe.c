@@ -234,13 +234,12 @@ is_same_speed(sp_speed a, sp_speed b)
 static sp_speed
 speed_of(const sp_result *result, const sp_result *current)
 {
-	static double baseline_us[SP_MAX_SAMPLES];
 	static double workspace[SP_MAX_SAMPLES];
 	int			control = sp_control_of(probe, (int) (current - probe->results));
 
 	return sp_speed_against_both(current->series.mean_us, probe->results[control].series.mean_us,
 								 result->series.mean_us, result->series.n, SP_ALPHA,
-								 probe->comparison.count - 1, baseline_us, workspace);
+								 probe->comparison.count - 1, workspace);
 }
 
 /*

@@ -22,7 +22,7 @@ set_two_values(sp_setting_figure deciding)
 	setting->setting = "wal_sync_method";
 	setting->unit = "";
 	setting->count = 2;
-	setting->margin = 0.05;
+	setting->comparison.margin = 0.05;
 	setting->deciding = deciding;
 	setting->values[0].value = "fsync";
 	setting->values[1].value = "fdatasync";
@@ -116,7 +116,7 @@ TEST(judges)
 
 		set_two_values(row->deciding);
 		setting->seen = row->seen;
-		setting->fsync_off = row->fsync_off;
+		setting->comparison.fsync_off = row->fsync_off;
 		setting->lost_rounds = row->lost_rounds;
 		add_rounds(row->rounds, row->wait, row->rate, 1);
 		if (judge_and_explain() != row->verdict ||
@@ -140,19 +140,19 @@ TEST(shows_noise_of_the_current_value)
 {
 	const sp_setting_value *current = &setting->values[0];
 	const sp_setting_value *control = &setting->values[2];
-	sp_speed	noise;
 
 	set_two_values(SP_COMMIT_WAIT);
 	add_rounds(ROUNDS, 0.8, 1.1, 1);
 	for (int i = 0; i < ROUNDS; i++)
-		setting->values[2].wait_us[i] *= 1.1;
+		setting->values[2].us[SP_COMMIT_WAIT][i] *= 1.1;
 	judge_and_explain();
-	noise = sp_speed_interval(current->wait_us, control->wait_us, ROUNDS, 0.05, 1,
-							  setting->workspace);
-	assert_memory_equal(&current->speed[SP_COMMIT_WAIT], &noise, sizeof(noise));
-	noise = sp_speed_interval(current->us_per_commit, control->us_per_commit, ROUNDS, 0.05, 1,
-							  setting->workspace);
-	assert_memory_equal(&current->speed[SP_COMMIT_RATE], &noise, sizeof(noise));
+	for (sp_setting_figure figure = 0; figure < SP_SETTING_FIGURES; figure++)
+	{
+		sp_speed	noise = sp_speed_interval(current->us[figure], control->us[figure], ROUNDS,
+											  0.05, 1, setting->workspace);
+
+		assert_memory_equal(&current->speed[figure], &noise, sizeof(noise));
+	}
 	/* a control that differs is no second baseline */
 	assert_true(fabs(setting->values[1].speed[SP_COMMIT_WAIT].estimate * 0.8 - 1) < 0.02);
 }

@@ -299,7 +299,7 @@ TEST(judges_by_the_rule)
 			sp_is_settled(&comparison, &judgement) != (!undecided && !row->unsettled) ||
 			(!undecided && !isnan(judgement.times_as_long)))
 			fail_msg("%s: %s, method %d, best %d, staying costs %g", row->scenario,
-					 sp_verdict_name(judgement.verdict), judgement.recommended, judgement.best,
+					 sp_verdict_names[judgement.verdict], judgement.recommended, judgement.best,
 					 judgement.max_regret);
 		if (row->reason)
 			check_reason(row, &comparison, &judgement);

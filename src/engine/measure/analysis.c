@@ -49,7 +49,7 @@ case_speed(sp_probe *probe, int c, double alpha, int comparisons)
 
 	return sp_speed_against_both(baseline->mean_us, has_copy ? copy->mean_us : NULL,
 								 series->mean_us, n < copy->n ? n : copy->n, alpha,
-								 comparisons, probe->baseline_us, probe->workspace);
+								 comparisons, probe->workspace);
 }
 
 /* The A/A control: a baseline against its second copy. */

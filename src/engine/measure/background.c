@@ -65,10 +65,8 @@ sp_idle_sample(sp_probe *probe, int64_t length_ns)
 }
 
 /*
- * Take the rest since the last flush as an idle sample: what was counted is
- * background I/O.  A rest shorter than that flush is not taken.  While our flush
- * waited, the device may have served all requests of others, so that a short rest
- * sees too few of them.  How long a rest must be after a flush that failed is unknown.
+ * A rest shorter than that flush is not taken.  While our flush waited, the device may have
+ * served all requests of others, so that a short rest sees too few of them.
  */
 void
 sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t flush_ns)

@@ -193,7 +193,7 @@ sp_judge_methods(sp_probe *probe)
 	sp_comparison *comparison = &probe->comparison;
 	const sp_sync_method *current;
 
-	probe->judged = sp_compare(probe, sp_regime_name(probe->deciding), comparison);
+	probe->judged = sp_compare(probe, sp_regime_names[probe->deciding], comparison);
 	if (!probe->judged)
 		return false;
 	comparison->fsync_off = probe->fsync_off;

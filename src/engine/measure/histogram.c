@@ -78,9 +78,6 @@ sp_histogram_quantile_ns(const sp_histogram *histogram, double q)
 	if (histogram->ops == 0)
 		return NAN;
 	rank = (uint64_t) ceil(q * (double) histogram->ops);
-	if (rank < 1)
-		rank = 1;
-
 	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)
 	{
 		seen += histogram->count[i];

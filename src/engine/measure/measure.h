@@ -93,21 +93,18 @@ typedef struct sp_file
 	bool		direct_io;
 	int			ring;			/* files of one ring rotate among its methods; 0: stays */
 	int			copy;			/* another file for the same cases, or -1 */
-	int			fd;				/* opened with the flags of the method that uses it
-								 * now, or -1 */
+	int			fd;				/* with the flags of the method that uses it now, or -1 */
 	int			directory_fd;	/* where it is opened by name */
 	char		name[SP_NAME_LEN];
-	char		other_name[SP_NAME_LEN];	/* that a segment gets by a rename; it takes
-											 * turns with name */
+	char		other_name[SP_NAME_LEN];	/* of a segment: a rename swaps it with name */
 	bool		made_by_engine;	/* while it is measured, and removed again */
 	mode_t		create_mode;
 	bool		exists;			/* below its name, with this device and inode */
 	dev_t		device;
 	ino_t		inode;
 	int64_t		size;			/* bytes; the caller has written all of them */
-	int			layout_write_size;	/* bytes of each of these writes; it decides the
-									 * size of folios in the page cache, and so the
-									 * cost of later writes */
+	int			layout_write_size;	/* bytes of each of these writes: this decides the size of
+									 * folios in the page cache, and so the cost of writes */
 	int64_t		position;		/* where WAL ends: the next flush begins here */
 	sp_status	status;			/* result of opening it; all its test cases have it */
 	int			open_errno;
@@ -118,14 +115,12 @@ typedef struct sp_test_case
 {
 	const char *test;
 	const char *label;			/* the method, or another name of the case */
-	int			file;			/* index into files: the first one, and the one
-								 * whose method it uses.  When paced, the case also
-								 * has its copies */
+	int			file;			/* index of the first one, whose method it uses; when paced, it
+								 * also has the copies */
 	sp_regime	regime;
 	sp_descriptor_use descriptor_use;
 	bool		advances;		/* moves through the file as WAL does */
-	int			write_size;		/* bytes of WAL per flush if it advances, else
-								 * bytes per write */
+	int			write_size;		/* bytes: of WAL per flush if it advances, else per write */
 	int			writes_per_sync;
 	int			baseline;		/* case that its speed is compared with, or -1 */
 	int			max_rounds;		/* of a case that is only shown; 0: unlimited */
@@ -160,8 +155,7 @@ typedef struct sp_result
 	sp_histogram histogram;
 	sp_series	series;
 	sp_tail		tail;
-	int64_t		slow_ns;		/* of a baseline: times above it are slow; 0 while it
-								 * has too few operations to tell */
+	int64_t		slow_ns;		/* of a baseline: what takes longer is slow; 0: not known yet */
 	uint64_t	next_slow_ops;	/* operations after which slow_ns is set again */
 	sp_speed	speed;			/* against its baseline, as of the last look */
 	bool		excluded;		/* known to gain too little: no longer measured */
@@ -276,12 +270,10 @@ struct sp_probe
 	bool		fsync_off;		/* the server syncs nothing */
 	double		duty_cycle;		/* (0, 1]: share of the time spent writing */
 	double		margin;
-	bool		stop_early;		/* stop when the verdict is settled; exclude methods that
-								 * cannot be worth a switch */
+	bool		stop_early;		/* when settled; exclude methods that cannot be worth a switch */
 	uint64_t	random_seed;
 	int64_t		clock_cost_ns;	/* of reading the clock; subtracted from each time */
-	const char *buffer;			/* for the longest write, at most SP_WAL_FILE_MAX_SIZE; aligned
-								 * for O_DIRECT */
+	const char *buffer;			/* as long as the longest write, and aligned for O_DIRECT */
 	sp_device_facts device;
 	sp_callbacks callbacks;
 
@@ -310,7 +302,6 @@ struct sp_probe
 	bool		done;			/* before the time was up */
 	sp_comparison comparison;	/* of its methods, in the deciding regime, by the last look */
 	sp_judgement judgement;
-	double		baseline_us[SP_MAX_SAMPLES];	/* of the comparison that is made */
 	double		workspace[SP_MAX_SAMPLES];
 
 	/* the results, by test case */
@@ -419,7 +410,6 @@ extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *lab
 extern const char *sp_probe_method_doubt(const sp_probe *probe, const char *label,
 										 bool *at_backing);
 
-/* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
-extern const char *sp_status_name(sp_status status);
+extern const char *const sp_status_names[];
 
 #endif							/* SP_MEASURE_H */

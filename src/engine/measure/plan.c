@@ -85,9 +85,13 @@ sp_suite_shrink_files(sp_probe *probe)
 /* ------------------------------------------------------------------ duration */
 
 double
-sp_regime_share(const sp_probe *probe, sp_regime regime, bool both)
+sp_regime_share(const sp_probe *probe, sp_regime regime)
 {
-	return !both ? 1 : regime == probe->deciding ? SP_DECIDING_SHARE : 1 - SP_DECIDING_SHARE;
+	sp_regime	other = regime == SP_PACED ? SP_SATURATED : SP_PACED;
+
+	if (sp_count_cases(probe, other) == 0)
+		return 1;
+	return regime == probe->deciding ? SP_DECIDING_SHARE : 1 - SP_DECIDING_SHARE;
 }
 
 /*
@@ -99,10 +103,10 @@ bool
 sp_probe_fits(const sp_probe *probe, double *enough_ns)
 {
 	double		duration = (double) probe->duration_ns;
-	bool		paced = sp_count_cases(probe, SP_PACED) > 0;
-	double		paced_ns = paced ? (double) probe->flush_interval_ns : 0;
+	double		paced_ns = sp_count_cases(probe, SP_PACED) > 0 ?
+		(double) probe->flush_interval_ns : 0;
 	double		slices_ns = (double) (sp_count_cases(probe, SP_SATURATED) * SP_SLICE_NS);
-	double		share_ns = sp_regime_share(probe, SP_SATURATED, paced) * duration;
+	double		share_ns = sp_regime_share(probe, SP_SATURATED) * duration;
 
 	*enough_ns = paced_ns + slices_ns / probe->duty_cycle;
 	return probe->suite->any_duration ||

@@ -22,16 +22,10 @@
 #define IDLE_SAMPLE_SHARE		100
 #define MAX_IDLE_SAMPLE_NS	(50 * SP_NS_PER_MS)
 
-const char *
-sp_status_name(sp_status status)
-{
-	static const char *const names[] = {
-		[SP_OK] = "ok",[SP_UNSUPPORTED] = "unsupported",[SP_NO_DIRECT_IO] = "no_direct_io",
-		[SP_STOPPED] = "stopped",[SP_ERROR] = "error"
-	};
-
-	return names[status];
-}
+const char *const sp_status_names[] = {
+	[SP_OK] = "ok",[SP_UNSUPPORTED] = "unsupported",[SP_NO_DIRECT_IO] = "no_direct_io",
+	[SP_STOPPED] = "stopped",[SP_ERROR] = "error"
+};
 
 /* ------------------------------------------------------------------ a round */
 
@@ -123,7 +117,6 @@ count_round(sp_probe *probe, sp_regime regime)
 		exclude_settled(probe);
 }
 
-/* Measure one round, which begins now. */
 static void
 measure_round(sp_probe *probe, sp_regime regime, int64_t share, bool counted, int64_t now)
 {
@@ -211,8 +204,6 @@ void
 sp_take_turns(sp_probe *probe)
 {
 	int64_t		share[SP_REGIMES];	/* the time of a case */
-	bool		both = sp_count_cases(probe, SP_PACED) > 0 &&
-		sp_count_cases(probe, SP_SATURATED) > 0;
 	int			regime;
 
 	for (sp_regime r = 0; r < SP_REGIMES; r++)
@@ -220,7 +211,7 @@ sp_take_turns(sp_probe *probe)
 		int			cases = sp_count_cases(probe, r);
 
 		share[r] = cases > 0 ? (int64_t) ((double) probe->duration_ns *
-										  sp_regime_share(probe, r, both)) / cases : 0;
+										  sp_regime_share(probe, r)) / cases : 0;
 	}
 	while ((regime = next_regime(probe)) >= 0)
 		take_turn(probe, regime, share[regime]);

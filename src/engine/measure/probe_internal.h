@@ -29,8 +29,8 @@ extern bool sp_opens_directly(const sp_server *server, const sp_sync_method *met
 /* The share of the duration that the deciding regime gets; the other one is only shown. */
 #define SP_DECIDING_SHARE	0.8
 
-/* The share of a regime; both: the plan has cases of both regimes. */
-extern double sp_regime_share(const sp_probe *probe, sp_regime regime, bool both);
+/* All of it if there are no cases of the other regime. */
+extern double sp_regime_share(const sp_probe *probe, sp_regime regime);
 
 /* --------------------------------------------------------------- operation.c */
 

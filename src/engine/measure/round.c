@@ -214,7 +214,6 @@ sp_rest_since(sp_probe *probe, int64_t begin)
 		sleep_until(probe, end_of_rest(probe, begin, sp_now_ns(probe) - begin));
 }
 
-/* The end of a paced round with so much busy time. */
 static int64_t
 end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
 {

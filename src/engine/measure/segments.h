@@ -77,8 +77,7 @@ typedef struct sp_segment_work
 	int			fill_write_size;
 	int64_t		ns;				/* spent in calls, so far */
 	int64_t		position;		/* of zero-filling */
-	const char *failed;			/* the call that failed, with its errno; NULL: the limit or a
-								 * signal has cut the work */
+	const char *failed;			/* the call, with its errno; NULL: the limit or a signal cut it */
 } sp_segment_work;
 
 /*

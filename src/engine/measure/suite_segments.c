@@ -356,11 +356,11 @@ static bool
 has_slots_left(const sp_probe *probe)
 {
 	const sp_segments *segments = probe->data;
-	int			left = 0;
+	bool		left = false;
 
 	for (int i = 0; i < segments->nslots; i++)
-		left += !slot_failed(probe, &segments->slots[i]);
-	return left > 0;
+		left = left || !slot_failed(probe, &segments->slots[i]);
+	return left;
 }
 
 /* Rounds, until the time is up or all is settled. */

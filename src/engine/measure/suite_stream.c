@@ -180,7 +180,6 @@ may_write(sp_probe *probe, int c)
 	return false;
 }
 
-/* What the device did between two readings. */
 static sp_evidence_rates
 device_between(const sp_counter_reading *before, const sp_counter_reading *after)
 {

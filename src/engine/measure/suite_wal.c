@@ -32,7 +32,7 @@ wal_case(const sp_server *server, sp_regime regime, const sp_sync_method *method
 		 int baseline)
 {
 	return (sp_test_case) {
-		.test = sp_regime_name(regime), .regime = regime, .label = method->name, .file = file,
+		.test = sp_regime_names[regime], .regime = regime, .label = method->name, .file = file,
 		.advances = true, .write_size = server->flush_size, .writes_per_sync = 1,
 		.baseline = baseline
 	};

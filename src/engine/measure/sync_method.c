@@ -35,12 +35,6 @@ fsync_writethrough(int fd)
 #define OPEN_DATASYNC false, true, true, 0, NULL
 #endif
 
-#ifdef O_SYNC
-#define OPEN_SYNC true, true, false, O_SYNC, NULL
-#else
-#define OPEN_SYNC false, true, false, 0, NULL
-#endif
-
 /*
  * All systems of PostgreSQL have fdatasync(), and since 16 it is a value of wal_sync_method on
  * all of them.  POSIX has _POSIX_SYNCHRONIZED_IO to ask for it, but that says no on FreeBSD,
@@ -56,7 +50,7 @@ const sp_sync_method sp_sync_methods[] = {
 	{"fdatasync", true, false, true, 0, fdatasync},
 	{"fsync", true, false, false, 0, fsync},
 	{"fsync_writethrough", FSYNC_WRITETHROUGH},
-	{"open_sync", OPEN_SYNC},
+	{"open_sync", true, true, false, O_SYNC, NULL},
 };
 
 _Static_assert(lengthof(sp_sync_methods) <= SP_MAX_METHODS,
@@ -79,7 +73,7 @@ sp_sync_method_find(const char *name)
 bool
 sp_fua_may_replace_flush(const sp_sync_method *method, bool direct_io)
 {
-#if defined(O_DSYNC) && defined(O_SYNC)
+#ifdef O_DSYNC
 	return direct_io && method != NULL && (method->open_flags & (O_SYNC | O_DSYNC)) == O_DSYNC;
 #else
 	return direct_io && method != NULL && method->opens_synced;

@@ -16,21 +16,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * One value of wal_sync_method.
- *
- * open_flags are added to O_RDWR when a file is opened; sync is called after
- * the writes; it is NULL if the open flags make each write sync. sync returns
- * 0, or -1 with errno set, like fsync(2).
- */
+/* One value of wal_sync_method. */
 typedef struct sp_sync_method
 {
 	const char *name;			/* as in wal_sync_method */
 	bool		supported;		/* does this platform have it? */
 	bool		opens_synced;	/* open_*: the write itself syncs */
 	bool		data_only;		/* not the file's times */
-	int			open_flags;
-	int			(*sync) (int fd);
+	int			open_flags;		/* added to O_RDWR */
+	int			(*sync) (int fd);	/* after the writes, like fsync(2); NULL: each write syncs */
 } sp_sync_method;
 
 /* In the order of preference that pg_test_fsync prints. */

@@ -200,7 +200,6 @@ add_btrfs(const descent *way, const char *directory)
 	return status;
 }
 
-/* What was found for a path. */
 static int
 add_found(const descent *way, char *directory)
 {

@@ -40,8 +40,7 @@ typedef struct sp_counters
 	uint64_t	written_bytes;	/* by them */
 	bool		has_flushes;	/* kernels before 5.5 do not count flushes */
 	uint64_t	flushes;		/* flush requests completed */
-	uint64_t	busy_ms;		/* io_ticks: at least one request in flight, in
-								 * steps of a clock tick */
+	uint64_t	busy_ms;		/* io_ticks: a request is in flight, in steps of a clock tick */
 	uint64_t	request_ms;		/* the sum of the times of all requests */
 
 	/* the statistics of a disk are switched off: all but flushes stand still */

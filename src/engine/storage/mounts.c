@@ -190,7 +190,7 @@ sp_mount_table_read(const char *sysroot, sp_mount_table *table)
 	FILE	   *file;
 
 	*table = (sp_mount_table) {0};
-#ifndef __linux__
+#if defined(__FreeBSD__) || defined(__APPLE__)
 	if (sysroot[0] == '\0')
 		return sp_mount_table_ask_system(table);
 #endif

@@ -21,8 +21,7 @@
 /* One mount.  No string is NULL; all live as long as the table. */
 typedef struct sp_mount
 {
-	unsigned	dev_major;		/* 0: no device number of its own; on FreeBSD and macOS
-								 * both are from f_fsid, 0 if that is not told */
+	unsigned	dev_major;		/* 0: none of its own; on FreeBSD and macOS of f_fsid, if told */
 	unsigned	dev_minor;
 	char	   *mount_point;	/* absolute */
 	char	   *mount_options;	/* see sp_mount_table_read */

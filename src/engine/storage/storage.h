@@ -55,16 +55,12 @@ typedef struct sp_disk
 	char		write_cache[16];	/* "write back", "write through" or "" */
 	int			fua;			/* 1 yes, 0 no, -1 unknown */
 	int			is_virtual;		/* 1 yes, 0 a drive of a known maker, -1 unknown */
-	bool		counts_flushes_only;	/* its statistics are switched off (0 in
-										 * queue/iostats).  The kernel counts flushes
-										 * all the same: blk_account_io_flush() */
-	bool		counts_flushes; /* its driver uses the kernel's queues; others (zram,
-								 * DRBD, zvols) count none */
+	bool		counts_flushes_only;	/* queue/iostats is 0: the kernel still counts
+										 * flushes, see blk_account_io_flush() */
+	bool		counts_flushes; /* in the kernel's queues; zram, DRBD and zvols count none */
 	sp_flush_duty duty;
-	int			group;			/* disks of the same group are one member: a flush
-								 * goes to one of them; 0: none */
-	int			member;			/* index of its member, see sp_counters; -1 if it needs
-								 * no flush */
+	int			group;			/* its disks are one member: a flush goes to one; 0: none */
+	int			member;			/* its index, see sp_counters; -1 if it needs no flush */
 	int			stat_fd;		/* its counters; -1 if not open */
 } sp_disk;
 
@@ -77,8 +73,7 @@ typedef struct sp_disks
 	bool		incomplete[SP_LEVELS];	/* there are more than these */
 	char		backing_file[PATH_MAX + 16];	/* of the first loop device, "" if none; it
 												 * may end with " (deleted)" */
-	const sp_mount *backing_mount;	/* the mount of that file in the given table; NULL
-									 * if unknown, a device or none */
+	const sp_mount *backing_mount;	/* of that file; NULL if unknown, a device or none */
 	int			groups;			/* the last one */
 	sp_flush_duty next_duty;	/* of the disks that are added next */
 	int			next_group;
@@ -87,8 +82,7 @@ typedef struct sp_disks
 /* What the disks of a level are together; but for the last, those that may be flushed. */
 typedef struct sp_disks_facts
 {
-	const char *write_cache;	/* that decides: "write back" if one disk has it, "write
-								 * through" if all have, else "" */
+	const char *write_cache;	/* "write back" if one has it, "write through" if all, else "" */
 	bool		fua;			/* one takes FUA writes, or may (unknown, or not listed) */
 	bool		count_flushes;	/* all do, and the list is complete */
 } sp_disks_facts;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * system.c
- *	  The mounts of systems other than Linux.
+ *	  The mounts of FreeBSD and macOS.
  *
  * Nothing else in this folder depends on the system: the files of /proc and /sys are
  * those of Linux, and are missing elsewhere.  So counters, caches and kinds of disks are
@@ -84,15 +84,6 @@ sp_mount_table_ask_system(sp_mount_table *table)
 	for (int i = 0; i < count && status == 0; i++)
 		status = add_statfs(table, &mounts[i]);
 	return status;
-}
-
-#elif !defined(__linux__)
-
-int
-sp_mount_table_ask_system(sp_mount_table *table)
-{
-	(void) table;
-	return ENOTSUP;
 }
 
 #endif

@@ -49,8 +49,7 @@ typedef struct sp_zfs
 	/* of the pool */
 	int			nvdevs;
 	sp_vdev		vdevs[SP_ZFS_MAX_VDEVS];
-	bool		more_vdevs;		/* the list is incomplete: too many, a path too long,
-								 * or the output was cut off or not understood */
+	bool		more_vdevs;		/* the list is incomplete: too long, cut off, not understood */
 } sp_zfs;
 
 /*

@@ -8,7 +8,6 @@
 #include "engine/verdict/commit_waits.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "engine/text/text.h"
 
@@ -84,7 +83,6 @@ sp_commit_sums_add(sp_commit_sums *sums, const sp_commit_sums *other)
 
 /* ------------------------------------------------------------------- words */
 
-/* A time in the unit that suits it. */
 static void
 say_time(sp_sentence *to, double us)
 {

@@ -22,8 +22,7 @@ typedef enum sp_commit_part
 	SP_PART_SYNC,				/* the sync of WAL */
 	SP_PART_WRITE,				/* the write of WAL */
 	SP_PART_QUEUE,				/* another process that writes or syncs WAL */
-	SP_PART_RUNNING,			/* nothing that is known: it computes, or sleeps for
-								 * commit_delay, which has no wait event before 19 */
+	SP_PART_RUNNING,			/* nothing that is known: it computes, before 19 commit_delay */
 	SP_PART_DELAY,				/* commit_delay; before 19 the caller moves RUNNING here */
 	SP_PART_OTHER,				/* any other wait event */
 	SP_PART_SYNC_REP,			/* a synchronous standby */

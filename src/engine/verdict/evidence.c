@@ -42,16 +42,10 @@
 /* An idle sample shorter than this can miss a process that flushes 100 times a second. */
 #define MIN_IDLE_SAMPLE_NS	(10 * SP_NS_PER_MS)
 
-const char *
-sp_durable_name(sp_durable durable)
-{
-	static const char *const names[SP_DURABLES] = {
-		[SP_DURABLE_UNKNOWN] = "unknown",[SP_DURABLE_NO] = "no",
-		[SP_DURABLE_YES] = "yes",[SP_DURABLE_NO_CACHE] = "no_cache"
-	};
-
-	return names[durable];
-}
+const char *const sp_durable_names[] = {
+	[SP_DURABLE_UNKNOWN] = "unknown",[SP_DURABLE_NO] = "no",
+	[SP_DURABLE_YES] = "yes",[SP_DURABLE_NO_CACHE] = "no_cache"
+};
 
 bool
 sp_durable_is_safe(sp_durable durable)

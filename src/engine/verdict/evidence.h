@@ -51,8 +51,7 @@ typedef struct sp_evidence_rates
 	double		writes;
 	double		bytes;
 	double		bytes_error;	/* standard error of bytes, at the device */
-	double		utilization;	/* share of the time that the device was busy, at
-								 * most: see evidence.c */
+	double		utilization;	/* share of the time that it was busy, at most: see evidence.c */
 } sp_evidence_rates;
 
 /* What background I/O does per second; NAN where the idle samples are too short. */
@@ -70,8 +69,7 @@ typedef enum sp_durable
 	SP_DURABLE_UNKNOWN,
 	SP_DURABLE_NO,
 	SP_DURABLE_YES,
-	SP_DURABLE_NO_CACHE,		/* the device says that it has no volatile cache, so
-								 * that no flush is needed */
+	SP_DURABLE_NO_CACHE,		/* no volatile cache, says the device: no flush is needed */
 	SP_DURABLES
 } sp_durable;
 
@@ -79,8 +77,7 @@ typedef enum sp_durable
 typedef struct sp_flush_facts
 {
 	double		flushes_per_op; /* at a disk that each sync must flush */
-	double		least_flushes_per_op;	/* at the disk with the fewest of all that need
-										 * flushes */
+	double		least_flushes_per_op;	/* at the disk with the fewest of all that need them */
 	double		background_flushes_per_op;	/* upper bound of those of background I/O */
 	double		own_share;		/* see sp_windows_own_share() */
 	double		lacking_share;	/* see sp_windows_lacking_share() */
@@ -91,8 +88,7 @@ typedef struct sp_durable_facts
 {
 	bool		syncs_nothing;	/* a file system in memory, or one that ignores syncs */
 	const char *write_cache;	/* "write back" of a disk, "write through" of all, or "" */
-	bool		flush_may_hide; /* a sync of this case may show no flush: a FUA write
-								 * replaces it, or the driver does not count it */
+	bool		flush_may_hide; /* a FUA write may replace it, or the driver not count it */
 	double		writes_per_op;	/* NAN if the counters may miss writes */
 	sp_flush_facts device;
 	bool		has_backing;	/* it is a loop device, which passes flushes on */
@@ -100,8 +96,7 @@ typedef struct sp_durable_facts
 	sp_flush_facts backing;
 } sp_durable_facts;
 
-/* 'unknown', 'no', 'yes', 'no_cache' */
-extern const char *sp_durable_name(sp_durable durable);
+extern const char *const sp_durable_names[];
 
 /* Are data safe on stable storage then, as far as the counters and the device tell? */
 extern bool sp_durable_is_safe(sp_durable durable);

@@ -140,7 +140,7 @@ sp_speed_interval(const double *baseline_us, const double *case_us,
 
 sp_speed
 sp_speed_against_both(const double *baseline_us, const double *copy_us, const double *case_us,
-					  int n, double alpha, int comparisons, double *mean, double *workspace)
+					  int n, double alpha, int comparisons, double *workspace)
 {
 	sp_speed	copy = {NAN, NAN, NAN};
 
@@ -149,8 +149,8 @@ sp_speed_against_both(const double *baseline_us, const double *copy_us, const do
 	if (copy_us == NULL || copy.low > 1 || copy.high < 1)
 		return sp_speed_interval(baseline_us, case_us, n, alpha, comparisons, workspace);
 	for (int i = 0; i < n; i++)
-		mean[i] = sqrt(baseline_us[i] * copy_us[i]);
-	return sp_speed_interval(mean, case_us, n, alpha, comparisons, workspace);
+		workspace[i] = sqrt(baseline_us[i] * copy_us[i]);
+	return sp_speed_interval(workspace, case_us, n, alpha, comparisons, workspace);
 }
 
 /*

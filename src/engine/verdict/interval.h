@@ -55,7 +55,7 @@ typedef struct sp_speed
  * the claim that no method is faster, which must hold for all of them at once
  * (Berger, Multiparameter hypothesis testing, Technometrics 24, 1982).
  *
- * workspace: of n doubles.
+ * workspace: of n doubles; it may be the baseline.
  */
 extern sp_speed sp_speed_interval(const double *baseline_us, const double *case_us,
 								  int n, double alpha, int comparisons, double *workspace);
@@ -66,12 +66,10 @@ extern sp_speed sp_speed_interval(const double *baseline_us, const double *case_
  * bench's 90 nulls, the interval has 0.88 of its width.  A copy that is proven to differ is not
  * taken, so that it cannot make another case look better than it is.  copy_us: NULL if there
  * is none.
- *
- * mean, workspace: of n doubles.
  */
 extern sp_speed sp_speed_against_both(const double *baseline_us, const double *copy_us,
 									  const double *case_us, int n, double alpha,
-									  int comparisons, double *mean, double *workspace);
+									  int comparisons, double *workspace);
 
 /*
  * The median of n values and its exact interval by order statistics (David and Nagaraja,

@@ -8,7 +8,6 @@
 #include "engine/verdict/setting.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "engine/text/text.h"
 
@@ -41,34 +40,27 @@ sp_setting_add_round(sp_setting_comparison *setting,
 	}
 	for (int i = 0; i <= setting->count; i++)
 	{
-		setting->values[i].wait_us[n] = wait_us[i];
-		setting->values[i].us_per_commit[n] = 1e6 / commits_per_sec[i];
+		setting->values[i].us[SP_COMMIT_WAIT][n] = wait_us[i];
+		setting->values[i].us[SP_COMMIT_RATE][n] = 1e6 / commits_per_sec[i];
 	}
 	setting->rounds++;
-}
-
-/* A figure of a value in each round: smaller is better. */
-static const double *
-figure_of(const sp_setting_value *value, sp_setting_figure figure)
-{
-	return figure == SP_COMMIT_WAIT ? value->wait_us : value->us_per_commit;
 }
 
 /* A speed above 1 is better: a shorter wait, or more commits. */
 static sp_speed
 speed_of(sp_setting_comparison *setting, int i, sp_setting_figure figure, double error)
 {
-	const double *current = figure_of(&setting->values[0], figure);
-	const double *control = figure_of(&setting->values[setting->count], figure);
+	const double *current = setting->values[0].us[figure];
+	const double *control = setting->values[setting->count].us[figure];
 
 	if (setting->values[i].left_out)
 		return (sp_speed) {NAN, NAN, NAN};
 	if (i == 0)
 		return sp_speed_interval(current, control, setting->rounds, error, 1,
 								 setting->workspace);
-	return sp_speed_against_both(current, control, figure_of(&setting->values[i], figure),
+	return sp_speed_against_both(current, control, setting->values[i].us[figure],
 								 setting->rounds, error, sp_setting_others(setting),
-								 setting->baseline, setting->workspace);
+								 setting->workspace);
 }
 
 /*
@@ -80,7 +72,7 @@ nothing_to_compare(const sp_setting_comparison *setting)
 {
 	const sp_commit_sums *seen = setting->seen;
 
-	if (setting->fsync_off)
+	if (setting->comparison.fsync_off)
 		return NULL;			/* which is a verdict of its own */
 	if (sp_setting_others(setting) == 0)
 		return "no other value is left";
@@ -103,17 +95,15 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 	sp_comparison *comparison = &setting->comparison;
 	sp_judgement *judgement = &setting->judgement;
 
-	memset(comparison, 0, sizeof(*comparison));
 	comparison->count = setting->count;
-	comparison->margin = setting->margin;
-	comparison->fsync_off = setting->fsync_off;
 	for (int i = 0; i < setting->count; i++)
 	{
 		for (sp_setting_figure figure = 0; figure < SP_SETTING_FIGURES; figure++)
 			setting->values[i].speed[figure] = speed_of(setting, i, figure, error);
-		comparison->candidates[i].name = setting->values[i].value;
-		comparison->candidates[i].durable = SP_DURABLE_UNKNOWN;
-		comparison->candidates[i].speed = setting->values[i].speed[setting->deciding];
+		comparison->candidates[i] = (sp_candidate) {
+			.name = setting->values[i].value, .durable = SP_DURABLE_UNKNOWN,
+			.speed = setting->values[i].speed[setting->deciding]
+		};
 	}
 	sp_judge(comparison, judgement);
 	setting->nothing = nothing_to_compare(setting);

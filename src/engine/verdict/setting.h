@@ -31,10 +31,9 @@ typedef struct sp_setting_value
 {
 	const char *value;			/* as SHOW prints it */
 	const char *left_out;		/* why it is not compared; NULL if it is */
-	double		wait_us[SP_SETTING_MAX_ROUNDS];
-	double		us_per_commit[SP_SETTING_MAX_ROUNDS];	/* of all sessions together */
-	sp_speed	speed[SP_SETTING_FIGURES];	/* against the current value; set by
-											 * sp_setting_judge() */
+	/* a mean wait, and the time for each commit of all sessions together: less is better */
+	double		us[SP_SETTING_FIGURES][SP_SETTING_MAX_ROUNDS];
+	sp_speed	speed[SP_SETTING_FIGURES];	/* against the current value, by sp_setting_judge() */
 } sp_setting_value;
 
 /* The caller fills in the first part, and adds rounds.  values[0] is the one in use. */
@@ -43,20 +42,17 @@ typedef struct sp_setting_comparison
 	const char *setting;		/* "wal_sync_method" */
 	const char *unit;			/* of its values in a sentence: " us", or "" */
 	int			count;			/* of values */
-	double		margin;
-	bool		fsync_off;
 	sp_setting_figure deciding;
 	const sp_commit_sums *seen; /* of a trial: all commits of the server; else NULL */
 	sp_setting_value values[SP_MAX_METHODS + 1];	/* values[count]: the control */
 
 	int			rounds;
 	int			lost_rounds;	/* of all that were added: a slot without a commit */
-	double		baseline[SP_SETTING_MAX_ROUNDS];	/* of the comparison that is made */
 	double		workspace[SP_SETTING_MAX_ROUNDS];
 
-	/* what was judged, by sp_setting_judge(): candidates[] are the values */
+	/* by sp_setting_judge() */
 	const char *nothing;		/* why there is nothing to compare, or NULL */
-	sp_comparison comparison;
+	sp_comparison comparison;	/* of the values; the caller sets margin and fsync_off */
 	sp_judgement judgement;
 } sp_setting_comparison;
 

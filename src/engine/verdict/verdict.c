@@ -26,22 +26,12 @@
 /* No method is so many times as fast as another one. */
 #define OWN_KIND_FIRST		1e9
 
-const char *
-sp_verdict_name(sp_verdict verdict)
-{
-	static const char *const names[] = {
-		[SP_UNDECIDED] = "undecided", [SP_SWITCH] = "switch", [SP_KEEP] = "keep",
-		[SP_UNSAFE] = "unsafe"
-	};
+const char *const sp_verdict_names[] = {
+	[SP_UNDECIDED] = "undecided", [SP_SWITCH] = "switch", [SP_KEEP] = "keep",
+	[SP_UNSAFE] = "unsafe"
+};
 
-	return names[verdict];
-}
-
-const char *
-sp_regime_name(sp_regime regime)
-{
-	return regime == SP_PACED ? "paced" : "saturated";
-}
+const char *const sp_regime_names[] = {[SP_PACED] = "paced", [SP_SATURATED] = "saturated"};
 
 static bool
 has_interval(sp_speed speed)

@@ -25,16 +25,10 @@
 /* --------------------------------------------------------------------- tail */
 
 /*
- * Does a method have more slow flushes than another?
- *
- * A flush is slow if it takes more than five times the median of the current
- * method.  A method can be faster in most flushes, and still make a few commits
- * wait for a long time.
- */
-
-/*
- * The rounds of a case, and those with a slow flush.  The round is the unit: one
- * stall of the disk can make several flushes of a slice slow.
+ * The rounds of a case, and those with a slow flush, which takes more than five times the median
+ * of the current method.  A method can be faster in most flushes, and still make a few commits
+ * wait for a long time.  The round is the unit: one stall of the disk can make several flushes of
+ * a slice slow.
  */
 typedef struct sp_tail
 {
@@ -92,8 +86,7 @@ typedef enum sp_standing
 	SP_UNMEASURED,				/* no figures, or its syncs do not reach the device */
 	SP_NO_GAIN,					/* it gains at most the margin */
 	SP_STALLING,				/* it may gain more, but has more slow flushes */
-	SP_DOUBTED,					/* it gains more, but that may be noise, or it may have more
-								 * slow flushes */
+	SP_DOUBTED,					/* it gains more, but maybe by noise, or at more slow flushes */
 	SP_OPEN,					/* it may gain more than the margin */
 	SP_FASTER					/* worth a switch */
 } sp_standing;
@@ -127,15 +120,12 @@ typedef struct sp_comparison
 typedef struct sp_judgement
 {
 	sp_verdict	verdict;
-	int			recommended;	/* index of the candidate: the current one unless
-								 * the verdict is switch or unsafe; -1 if unsafe
-								 * and none is known to be durable */
-	int			best;			/* the best choice so far, whatever the verdict; -1 as
-								 * recommended */
+	int			recommended;	/* the current one unless the verdict is switch or unsafe; -1 if
+								 * unsafe and none is known to be durable */
+	int			best;			/* the best choice so far, whatever the verdict; -1 likewise */
 	double		noise;			/* of the control: 0.02 is 2 %, NAN if unknown */
-	double		max_regret;		/* A flush with the current one takes at most this much
-								 * longer than with the best one: 0.03 is 3 % longer.  NAN if
-								 * unknown */
+	double		max_regret;		/* a flush with the current one takes at most so much longer
+								 * than with the best: 0.03 is 3 %; NAN if unknown */
 	double		times_as_long;	/* how many times as long a run must take that may decide;
 								 * NAN if unknown, and unless undecided; INFINITY if more than
 								 * SP_MAX_TIMES_AS_LONG; 1 if a longer one does not help */
@@ -143,11 +133,8 @@ typedef struct sp_judgement
 
 #define SP_MAX_TIMES_AS_LONG	20
 
-/* 'switch', 'keep', 'undecided', 'unsafe' */
-extern const char *sp_verdict_name(sp_verdict verdict);
-
-/* 'paced', 'saturated' */
-extern const char *sp_regime_name(sp_regime regime);
+extern const char *const sp_verdict_names[];
+extern const char *const sp_regime_names[];
 
 /*
  * The verdict.  It also sets the standing of each candidate.
