@@ -118,8 +118,8 @@ split_line(char *line, sp_mount *mount, const char **super_options)
 		mount->mount_point[0] == '/' && mount->fstype[0] != '\0';
 }
 
-int
-sp_mount_table_add(sp_mount_table *table, const sp_mount *mount)
+static int
+add_mount(sp_mount_table *table, const sp_mount *mount)
 {
 	size_t		count = table->count;
 	sp_mount   *added;
@@ -162,7 +162,7 @@ add_line(sp_mount_table *table, char *line)
 	decode_escapes(mount.mount_point, '\0');
 	decode_escapes(mount.fstype, '\0');
 	decode_escapes(mount.source, '\0');
-	status = sp_mount_table_add(table, &mount);
+	status = add_mount(table, &mount);
 	free(mount.mount_options);
 	return status;
 }
@@ -190,10 +190,6 @@ sp_mount_table_read(const char *sysroot, sp_mount_table *table)
 	FILE	   *file;
 
 	*table = (sp_mount_table) {0};
-#if defined(__FreeBSD__) || defined(__APPLE__)
-	if (sysroot[0] == '\0')
-		return sp_mount_table_ask_system(table);
-#endif
 	if (status != 0)
 		return status;
 	if ((file = fopen(path, "re")) == NULL)

@@ -21,7 +21,7 @@
 /* One mount.  No string is NULL; all live as long as the table. */
 typedef struct sp_mount
 {
-	unsigned	dev_major;		/* 0: none of its own; on FreeBSD and macOS of f_fsid, if told */
+	unsigned	dev_major;		/* 0: none of its own */
 	unsigned	dev_minor;
 	char	   *mount_point;	/* absolute */
 	char	   *mount_options;	/* see sp_mount_table_read */
@@ -38,8 +38,8 @@ typedef struct sp_mount_table
 /*
  * Read all mounts that this process sees.  Lines that cannot be understood are skipped.
  *
- * sysroot: "" on a live system, else the directory of a captured tree, which is one of
- * Linux.  *table is to be freed with sp_mount_table_free, also on error: then it has some of them.
+ * sysroot: "" on a live system, else the directory of a captured tree.  *table is to be freed with
+ * sp_mount_table_free, also on error: then it has some of them.
  *
  * mount_options are "ro" or "rw", the other options of the mount, and those of the
  * super block (where ext4 keeps nobarrier and data=writeback), separated by commas.
@@ -55,12 +55,6 @@ extern int	sp_mount_table_add_lines(sp_mount_table *table, FILE *file);
 
 /* The table is empty then. */
 extern void sp_mount_table_free(sp_mount_table *table);
-
-/* Add a copy of a mount.  Returns 0 or ENOMEM. */
-extern int	sp_mount_table_add(sp_mount_table *table, const sp_mount *mount);
-
-/* system.c, on FreeBSD and macOS: add all mounts.  Returns 0 or an errno. */
-extern int	sp_mount_table_ask_system(sp_mount_table *table);
 
 /*
  * The mount of a path: that with the longest mount point that is the path or one of its
