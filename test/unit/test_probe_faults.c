@@ -22,7 +22,7 @@ static const struct
 	[TOOL] = {&sp_suite_pg_test_fsync, 30},	/* openat and close */
 	[WAL] = {&sp_suite_wal, 300},	/* and moves */
 	[STREAM] = {&sp_suite_stream, 30},
-	[SEGMENTS] = {&sp_suite_segments, 150},	/* pwritev, renameat and unlinkat */
+	[SEGMENTS] = {&sp_suite_segments, 150},	/* fstat, pwritev, renameat and unlinkat */
 };
 
 /* The first two rounds of the suite segments make every call: no more of them fail. */
@@ -42,6 +42,7 @@ static const struct
 	{PWRITE, "pwrite", {EIO, ENOSPC, EDQUOT, SHORT_WRITE, EINTR, EINVAL}},
 	{PWRITEV, "pwrite", {EIO, EDQUOT, SHORT_WRITE, EINTR}},
 	{OPENAT, "open", {EIO, EMFILE, ENOENT, EINTR}},
+	{FSTAT, "fstat", {EIO}},
 	{CLOSE, "close", {EIO, ENOSPC, EINTR}},
 	{FSYNC, "fsync", {EIO, ENOSPC, EINTR}},
 	{FDATASYNC, "fdatasync", {EIO, ENOSPC, EINTR}},
@@ -276,28 +277,6 @@ TEST(holds_nothing_when_interrupted)
 			run_and_look_for_files();
 		} while (disk.interrupt_checks == n && n < 200);
 		assert_true(n > 20);
-	}
-}
-
-/* Another file below the name of ours is neither written to nor removed. */
-TEST(knows_its_files_by_device_and_inode)
-{
-	plan_short_run(WAL, 0);
-	for (int differs = 0; differs < 5; differs++)
-	{
-		sp_file		file = probe->files[0];
-		int			fd;
-
-		file.device += (differs == 1) - (differs == 2);
-		file.inode += (differs == 3) - (differs == 4);
-		assert_int_equal(sp_is_in_place(&file), differs == 0);
-		assert_true(differs == 0 || errno == ESTALE);
-		errno = 0;
-		fd = sp_open_same_file(&file, O_RDWR);
-		if (differs == 0)
-			assert_int_equal(close(fd), 0);
-		else
-			assert_true(fd == -1 && errno == ESTALE);
 	}
 }
 
