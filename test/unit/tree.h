@@ -171,13 +171,14 @@ remove_tree_directory(void)
 }
 
 /*
- * Where a tree of that name is or may be made: below a directory that is removed when the
- * program ends, in memory where there is such a place.  Good until the next call.
+ * Where the next tree may be made: below a directory that is removed when the program ends, in
+ * memory where there is such a place.  Good until the next call.
  */
-static inline char *
-tree_root(const char *name)
+static inline const char *
+tree_root(void)
 {
-	static char path[128];
+	static char path[64];
+	static int	number;
 
 	if (tree_directory[0] == '\0')
 	{
@@ -186,7 +187,7 @@ tree_root(const char *name)
 		if (mkdtemp(tree_directory) == NULL || atexit(remove_tree_directory) != 0)
 			abort();
 	}
-	snprintf(path, sizeof(path), "%s/%s", tree_directory, name);
+	snprintf(path, sizeof(path), "%s/%d", tree_directory, number++);
 	return path;
 }
 
