@@ -92,6 +92,48 @@ TEST(fills_slices)
 }
 
 /*
+ * A stall is what it is in the histogram.  In its sample it is five medians of the current
+ * method at most, here fdatasync with 0.5 ms.  If it is more, it is one slow round of its case
+ * and of no other.
+ */
+TEST(counts_a_stall_as_five_medians)
+{
+	static const int64_t stalls_us[] = {1900, 1980, 2030, 3000, 100000};
+
+	for (int i = 0; i < 20 * (int) lengthof(stalls_us); i++)
+	{
+		plan_wal("fdatasync", SECOND);
+		keep_regime(SP_PACED);
+		stay_at_home();
+		drop_copies();
+		probe->flush_interval_ns = 8 * MILLISECOND;	/* a sample is a round */
+		disk.tick = 0;
+		let_fail(PWRITE, 250 + i % 20, 0);
+		disk.fault_cost = stalls_us[i / 20] * 1000;
+		run_probe();
+		assert_true(disk.failed_record >= 0);
+		FOR_EACH_MEASURED(c)
+		{
+			const sp_result *result = &probe->results[c];
+			const sp_file *file = &probe->files[probe->cases[c].file];
+			double		longest_us = file->method->opens_synced ? 200 : 500;
+			double		largest = 0;
+
+			if (probe->cases[c].file == disk.records[disk.failed_record].file)
+				longest_us += (double) disk.fault_cost / 1000;
+			for (int k = 0; k < result->series.n; k++)
+				largest = fmax(largest, result->series.mean_us[k]);
+			assert_float_equal(largest, fmin(longest_us, 2500), 0.01 * largest);
+			assert_true(result->histogram.max_ns == (uint64_t) (longest_us * 1000));
+			assert_int_equal(result->tail.slow_rounds, longest_us > 2500);
+			/* without the first 16, of which there is no median yet */
+			assert_uint_in_range(result->tail.rounds, probe->rounds[SP_PACED] - 17,
+								 probe->rounds[SP_PACED] - 15);
+		}
+	}
+}
+
+/*
  * A case that never syncs has a few long slices, a fifth of each not counted.
  * With a duty cycle its slices are short.
  */
