@@ -538,14 +538,21 @@ TEST(believes_the_worst)
 {
 	sp_result  *paced;
 	sp_result  *saturated;
+	bool		at_backing = true;
 
 	plan_with_counters("fdatasync", 2 * SECOND, 0);
 	run_probe();
 	paced = result_in(SP_PACED, "fdatasync");
 	saturated = result_in(SP_SATURATED, "fdatasync");
 	assert_int_equal(found(), YES);
+	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
 	saturated->evidence.ops = 0;
 	assert_int_equal(found(), UNKNOWN);
+	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
+						"flushes are not counted");
+	assert_false(at_backing);
+	assert_string_equal(sp_probe_method_doubt(probe, "no method", &at_backing),
+						"none of its syncs was measured");
 	paced->evidence.counters[SP_LEVEL_DEVICE] = (sp_counters) {.has_flushes = true};
 	assert_int_equal(found(), NO);
 	/* a case that was not measured is ignored */
@@ -571,6 +578,7 @@ TEST(knows_what_a_device_hides)
 		{{.write_cache = "write through"}, 2, NO_CACHE},
 		{{.write_cache = "write through"}, 0, NO},
 		{{.write_cache = "write through", .writes_uncounted = true}, 0, NO_CACHE},
+		{{.write_cache = "write through", .syncs_nothing = " (in memory)"}, 2, NO},
 	};
 
 	int			hidden = 0;
@@ -584,6 +592,8 @@ TEST(knows_what_a_device_hides)
 		run_probe();
 		assert_int_equal(found(), row->durable);
 		assert_int_equal(probe->judgement.verdict == SP_UNSAFE, row->durable == NO);
+		assert_true(!row->device.syncs_nothing ||
+					strstr(reason_of_run(), row->device.syncs_nothing) != NULL);
 		FOR_EACH_MEASURED(c)
 		{
 			const sp_file *file = &probe->files[probe->cases[c].file];

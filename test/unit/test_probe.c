@@ -349,26 +349,6 @@ TEST(names_what_decides)
 	}
 }
 
-TEST(doubts_without_counters)
-{
-	bool		at_backing = true;
-
-	plan_wal("fdatasync", SECOND);
-	probe->device.write_cache = "write back";
-	run_probe();
-	assert_int_equal(sp_probe_method_durable(probe, "fdatasync", false), SP_DURABLE_UNKNOWN);
-	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
-						"flushes are not counted");
-	assert_false(at_backing);
-	assert_string_equal(sp_probe_method_doubt(probe, "no method", &at_backing),
-						"none of its syncs was measured");
-	/* it is known: nothing is synced at all */
-	probe->device.syncs_nothing = "it is in memory";
-	run_probe();
-	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
-	assert_non_null(strstr(reason_of_run(), " do not reach the device (it is in memory); "));
-}
-
 /* ------------------------------------------------------------ stopping early */
 
 /* A disk on which all methods take the same time, but for noise, and a run that may end early. */

@@ -140,19 +140,18 @@ TEST(shows_noise_of_the_current_value)
 {
 	const sp_setting_value *current = &setting->values[0];
 	const sp_setting_value *control = &setting->values[2];
-	sp_speed	noise;
+	sp_speed	noise[SP_SETTING_FIGURES];
 
 	set_two_values(SP_COMMIT_WAIT);
 	add_rounds(ROUNDS, 0.8, 1.1, 1);
 	for (int i = 0; i < ROUNDS; i++)
 		setting->values[2].wait_us[i] *= 1.1;
 	judge_and_explain();
-	noise = sp_speed_interval(current->wait_us, control->wait_us, ROUNDS, 0.05, 1,
-							  setting->workspace);
-	assert_memory_equal(&current->speed[SP_COMMIT_WAIT], &noise, sizeof(noise));
-	noise = sp_speed_interval(current->us_per_commit, control->us_per_commit, ROUNDS, 0.05, 1,
-							  setting->workspace);
-	assert_memory_equal(&current->speed[SP_COMMIT_RATE], &noise, sizeof(noise));
+	noise[SP_COMMIT_WAIT] = sp_speed_interval(current->wait_us, control->wait_us, ROUNDS, 0.05, 1,
+											  setting->workspace);
+	noise[SP_COMMIT_RATE] = sp_speed_interval(current->us_per_commit, control->us_per_commit,
+											  ROUNDS, 0.05, 1, setting->workspace);
+	assert_memory_equal(current->speed, noise, sizeof(noise));
 	/* a control that differs is no second baseline */
 	assert_true(fabs(setting->values[1].speed[SP_COMMIT_WAIT].estimate * 0.8 - 1) < 0.02);
 }

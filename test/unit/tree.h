@@ -147,11 +147,9 @@ make_tree(const char *root, const char *text)
 }
 
 static inline int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+remove_one(const char *path, const struct stat *st __attribute__((unused)),
+		   int type __attribute__((unused)), struct FTW *ftw __attribute__((unused)))
 {
-	(void) st;
-	(void) type;
-	(void) ftw;
 	return remove(path);
 }
 
