@@ -30,7 +30,7 @@ static const struct
 
 /*
  * A call, its name in an error, and an errno that it may fail with.  SHORT_WRITE: the rest is
- * written.  EDQUOT: it is not.
+ * written, at last a part of a page.  EDQUOT: it is not.
  */
 static const struct
 {
@@ -103,7 +103,7 @@ check_the_rest(const call_record *whole)
 	const call_record *rest = whole + 1;
 
 	assert_int_equal(rest->file, whole->file);
-	assert_true(rest->offset == whole->offset + whole->size / 2);
+	assert_true(rest->offset == whole->offset + whole->size / 3);
 	/* zeros are written on in whole writes, up to the end of the file */
 	while (rest->call == PWRITEV && rest[1].call == PWRITEV)
 		rest++;
@@ -174,7 +174,7 @@ check_run(const char *name, int error)
 
 	while (call && call->home < 0)
 		call--;
-	/* half of a byte is nothing */
+	/* a third of a byte is nothing */
 	if (failed && failed->size == 1 && (error == SHORT_WRITE || error == EDQUOT))
 	{
 		error = ENOSPC;

@@ -66,7 +66,7 @@ TEST(does_what_the_server_does)
 {
 	/* four writes of 256 kB; durable_rename(); and the descriptor for the flushes */
 	static const char *const calls[SP_SEGMENT_KINDS] = {
-		[SP_RECYCLED] = "C" "OSCROSCS" "O",
+		[SP_RECYCLED] = "C" "OSCROSCS" "O" "W",
 		[SP_ZERO_FILLED] = "OTVVVVSC" "OSCROSCS" "O" "CUS",
 		[SP_SPARSE] = "OTWSC" "OSCROSCS" "O" "CUS",
 	};
@@ -82,6 +82,8 @@ TEST(does_what_the_server_does)
 		assert_true(work.ns > 0 && work.ns <= disk.now);
 		if (kind != SP_RECYCLED)
 			assert_true(sp_segment_remove(&work));
+		else					/* one page or less is a plain write */
+			assert_int_equal(sp_write_blocks(work.file->fd, buffer, FLUSH, 100, 0), 100);
 		assert_string_equal(calls_of(-1), calls[kind]);
 		for (int i = 0, fills = 0; i < disk.nrecords; i++)
 		{
@@ -90,19 +92,6 @@ TEST(does_what_the_server_does)
 			assert_int_equal(disk.records[i].offset, FILL * fills++);
 		}
 	}
-}
-
-/* Pages, and what is left of one; one page or less is a plain write, as in the server. */
-TEST(writes_all_bytes)
-{
-	sp_segment_work work = work_on(SP_RECYCLED);
-
-	assert_int_equal(sp_write_blocks(work.file->fd, buffer, 8192, 20000, 0), 20000);
-	assert_int_equal(sp_write_blocks(work.file->fd, buffer, 8192, 100, 0), 100);
-	assert_string_equal(calls_of(-1), "VW");
-	assert_int_equal(disk.records[0].size, 20000);
-	assert_int_equal(disk.records[1].size, 100);
-	assert_null(disk.broken_rule);
 }
 
 /* With few flushes measured, the whole is their mean, as often as a segment has one. */

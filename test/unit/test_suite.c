@@ -90,8 +90,6 @@ static const struct plan_case
 	{&sp_suite_pg_test_fsync, NULL, NULL, true, true, 1024, 65536, TOOL("")},
 
 	{&sp_suite_stream, "fdatasync", NULL, false, false, 16, 8192, STREAM("fdatasync") DD_DIRECT},
-	{&sp_suite_stream, "fsync", NULL, false, false, 16, 8192,
-	STREAM("fsync") DD_BUFFERED DD_DIRECT},
 	{&sp_suite_stream, "open_datasync", NULL, false, false, 16, 8192,
 	STREAM("open_datasync") DD_BUFFERED DD_DIRECT},
 	{&sp_suite_stream, "open_datasync", NULL, true, false, 16, 8192,
