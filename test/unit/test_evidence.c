@@ -384,7 +384,6 @@ static const struct
 	{10, 5000, 1, UNKNOWN, .windows = {1, 2000}}, {10, 1500, 0, NO, .windows = {1, 2000}},
 	{10, 5000, 0, UNKNOWN, .windows = {1, 2000}},
 	{10, 100, 1, YES, .paced_only = true}, {10, 1500, 1, UNKNOWN, .paced_only = true},
-	{10, 1500, 0, NO, .paced_only = true}, {10, 5000, 0, UNKNOWN, .paced_only = true},
 
 	/*
 	 * Without rests, idle samples are taken before the first round, and more of them until they

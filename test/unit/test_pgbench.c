@@ -119,8 +119,6 @@ static const struct
 	/* 15 logs no time at all for some transactions of a new connection */
 	{"@pgbench/15_connect.log", 20, 0, 1557000, 5054000},
 	{"@pgbench/15_serialization.log", 8, 0, 700000, 3815000},
-	{"", 0, 0, 0, 0},
-	{"0 1 failed 0 1795280639 489106\n", 0, 0, 0, 0},
 	{"0 1 289 0 1795280639 489106\n0 2 30 0 17952", 1, 1, 289000, 289000},
 	/* the most whose nanoseconds fit, and one more */
 	{"0 1 18446744073709551 0 1 1\n",

@@ -465,8 +465,6 @@ TEST(writes_where_the_server_and_the_tool_do)
 		{&sp_suite_wal, "paced", 8192, 32, "0+8 8+8 16+8 24+8 0+8 8+8 "},
 		/* to 3000, 6000, 9000, 12000, 15000; 18000 does not fit */
 		{&sp_suite_wal, "paced", 3000, 16, "0+8 0+8 0+16 8+8 8+8 0+8 "},
-		{&sp_suite_wal, "paced", 12288, 32, "0+16 8+16 0+16 8+16 0+16 8+16 "},
-		{&sp_suite_wal, "paced", 1, 8, "0+8 0+8 0+8 0+8 0+8 0+8 "},
 		{&sp_suite_wal, "paced", 40000, 32, "0+32 0+32 0+32 0+32 0+32 0+32 "},
 		/* one call, however long; 300000 is in the 37th page */
 		{&sp_suite_wal, "paced", 300000, 1024, "0+296 288+304 584+296 0+296 288+304 584+296 "},
