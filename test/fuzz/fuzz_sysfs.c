@@ -77,7 +77,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char	   *text = strndup((const char *) data, size);
-	const char *sysroot = tree_root("tree");
+	const char *sysroot = tree_root();
 	sp_mount_table mounts = {0};
 
 	require(text != NULL);

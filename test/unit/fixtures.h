@@ -51,12 +51,8 @@ fixture_text(const char *text)
 static inline const char *
 new_tree(const char *text)
 {
-	static int	number;
-	char		name[32];
-	const char *root;
+	const char *root = tree_root();
 
-	snprintf(name, sizeof(name), "%d", number++);
-	root = tree_root(name);
 	if (!make_tree(root, text))
 		fail_msg("%s", text);
 	return root;

@@ -20,17 +20,16 @@ static const struct
 	int			is_virtual;
 }			virtual_cases[] =
 {
-	{"sda", "ATA     ", "INTEL SSDSC2BB48", 0}, {"sdaa", "TOSHIBA ", "AL15SEB060N     ", 0},
-	{"sda", "QEMU    ", "QEMU HARDDISK   ", 1}, {"sda", "ATA     ", "QEMU HARDDISK   ", 1},
-	{"sda", "", "QEMU HARDDISK   ", 1}, {"sda", "DELL    ", "PERC H730 Mini  ", -1},
+	{"sda", "ATA     ", "INTEL SSDSC2BB48", 0}, {"sda", "QEMU    ", "QEMU HARDDISK   ", 1},
+	{"sda", "ATA     ", "QEMU HARDDISK   ", 1}, {"sda", "", "QEMU HARDDISK   ", 1},
 	/* a RAID controller, unlike INTEL */
 	{"sda", "Intel   ", "RS3DC080        ", -1}, {"sda", "ATAX    ", "x               ", -1},
-	{"sda", "Virtual ", "x               ", -1}, {"sda", "        ", "                ", -1},
-	{"sda", "ATA     ", "", -1}, {"nvme0n1", "", "Samsung SSD 980 PRO 1TB      ", -1},
+	{"sda", "        ", "                ", -1}, {"sda", "ATA     ", "", -1},
+	{"nvme0n1", "", "Samsung SSD 980 PRO 1TB      ", -1},
 	{"nvme0n1", "", "Amazon Elastic Block Store", 1},
-	{"nvme0n1", "", "Amazon EC2 NVMe Instance Storage", -1}, {"mmcblk0", "", "", -1},
+	{"nvme0n1", "", "Amazon EC2 NVMe Instance Storage", -1},
 	/* no SCSI disk, whatever its attributes say */
-	{"vda", "SEAGATE ", "ST600MM0208     ", 1}, {"loop3", "", "", 1}, {"dm-7", "", "QEMU", -1},
+	{"vda", "SEAGATE ", "ST600MM0208     ", 1}, {"dm-7", "", "QEMU", -1},
 };
 
 /*
@@ -39,9 +38,8 @@ static const struct
  */
 static const char *const bad_sources[] = {
 	"", "/dev", "/dev/", "/dev/.", "/dev/..", "/dev/../block/vda", "/dev/vda/vda2", "/dev//vda",
-	"vda", "/devvda", "/DEV/vda", "/dev/mapper", "/dev/mapper/", "/dev/mapper/.",
-	"/dev/mapper/dm-0", "/dev/mapper/vg0-p", "/dev/mapper/vg0-pg-", "/dev/mapper/../dm-0",
-	"/dev/disk/by-label/x", "/dev/vda:/dev/vdb", "/dev/vda ",
+	"vda", "/devvda", "/dev/mapper", "/dev/mapper/", "/dev/mapper/.", "/dev/mapper/dm-0",
+	"/dev/mapper/vg0-p", "/dev/mapper/vg0-pg-", "/dev/mapper/../dm-0", "/dev/vda:/dev/vdb",
 	/* too long for a part, a name, a source */
 	"/dev/mapper/" X51, "/dev/mapper/" X51 "x", "/dev/mapper/" X51 X51 X51,
 	"/dev/mapper/" X51 X51 X51 X51 X51,

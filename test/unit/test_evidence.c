@@ -7,8 +7,6 @@
  */
 #include "fake_disk.h"
 
-#include "engine/measure/probe_internal.h"
-
 #define UNKNOWN		SP_DURABLE_UNKNOWN
 #define NO			SP_DURABLE_NO
 #define YES			SP_DURABLE_YES
@@ -67,7 +65,6 @@ static const struct
 	{"few writes", ON("write back", 0.1, DEVICE(1, 0)), "yes"},
 	/* background I/O can hide a missing flush, but not remove one */
 	{"background unknown", ON("write back", NAN, DEVICE(0.9, NAN), MAY_HIDE), UNSEEN},
-	{"background unknown, few flushes", ON("write back", NAN, DEVICE(0.4, NAN)), FEWER},
 	{"background unknown, no flush", ON("write back", NAN, DEVICE(0, NAN)), "no"},
 	{"background may be half of it", ON("write back", NAN, DEVICE(1.3, 0.41)), DROWNED},
 	{"only background", ON("write back", NAN, DEVICE(0.3, 0.3)), "no"},
@@ -82,7 +79,6 @@ static const struct
 	{"backing device too", ON("write back", 1, DEVICE(1, 0), LOOP(1, 0)), "yes"},
 	{"backing device, but not here", ON("write back", 1, DEVICE(0, 0), LOOP(1, 0)), "no"},
 	{"it, beside background", ON("write back", 1, DEVICE(1, 0), LOOP(1, 0.3)), DROWNED BELOW},
-	{"it is not counted", ON("write back", 1, DEVICE(1, 0), LOOP(NAN, 0)), UNCOUNTED BELOW},
 	/* flushes must reach a loop device, though the disks below need none */
 	{"it needs none", ON("write back", 1, DEVICE(1, 0), LOOP_NO_CACHE), "no_cache"},
 	{"it needs none, not each", ON("write back", 1, DEVICE(0.5, 0), LOOP_NO_CACHE), FEWER},
@@ -209,7 +205,6 @@ TEST(bytes_have_an_error)
 {
 	sp_evidence steady = {0};
 	sp_evidence bursty = {0};
-	sp_evidence idle = {0};
 	sp_evidence restless = {0};
 
 	add_pages(&steady, 1, MILLISECOND, 1);
@@ -217,28 +212,113 @@ TEST(bytes_have_an_error)
 	/* two are enough */
 	add_pages(&steady, 1, MILLISECOND, 1);
 	assert_true(sp_evidence_rates_of(&steady, SP_LEVEL_DEVICE).bytes_error < 1e-6);
-	/* idle samples must be long enough */
-	assert_true(isnan(sp_evidence_background(&steady, SP_LEVEL_DEVICE).bytes_error));
 	for (int i = 0; i < 100; i++)
 	{
 		add_pages(&bursty, i == 50 ? 100 : 0, MILLISECOND, 1);
 		add_pages(&restless, i == 50 ? 100 : 0, MILLISECOND, 0);
-		/* twice as much in twice the time is the same rate */
-		add_pages(&idle, 1 + i % 2, (1 + i % 2) * MILLISECOND, 0);
 	}
 	/* one of 100: the standard error is as large as the mean */
 	assert_float_equal(sp_evidence_rates_of(&bursty, SP_LEVEL_DEVICE).bytes, 8192, 1e-9);
 	assert_float_equal(sp_evidence_rates_of(&bursty, SP_LEVEL_DEVICE).bytes_error, 8192, 1e-6);
 	assert_float_equal(sp_evidence_background(&restless, SP_LEVEL_DEVICE).bytes_error, 8192000, 1);
-	assert_float_equal(sp_evidence_background(&idle, SP_LEVEL_DEVICE).bytes, 8192000, 1e-3);
-	assert_true(sp_evidence_background(&idle, SP_LEVEL_DEVICE).bytes_error < 1);
+}
+
+/* ------------------------------------------------------------------ windows */
+
+/* Add so many windows; in each, the two disks of the level have so many flushes. */
+static void
+add_windows(sp_window_count *counts, int n, uint64_t first, uint64_t second)
+{
+	sp_counters before[SP_LEVELS] = {
+		{.has_flushes = true,.flushes = 10,.nmembers = 2,.required = 1,.member_flushes = {3, 7}},
+		{.has_flushes = false},
+	};
+	sp_counters after[SP_LEVELS];
+
+	memcpy(after, before, sizeof(after));
+	after[0].flushes += first + second;
+	after[0].member_flushes[0] += first;
+	after[0].member_flushes[1] += second;
+	for (int i = 0; i < n; i++)
+		sp_windows_add(counts, before, after);
+}
+
+TEST(counts_windows_without_a_flush)
+{
+	sp_windows	windows = {0};
+	sp_counters less[SP_LEVELS] = {{.has_flushes = true}, {.has_flushes = true}};
+	sp_counters more[SP_LEVELS] = {{.has_flushes = true,.flushes = 1}, {.has_flushes = true}};
+
+	add_windows(windows.syncs, 5, 1, 2);
+	add_windows(windows.syncs, 3, 2, 0);
+	add_windows(windows.syncs, 2, 0, 4);
+	/* not at a level that counts no flushes */
+	assert_int_equal(windows.syncs[1].all, 0);
+	/* a level goes backwards, and the other one does not */
+	sp_windows_add(windows.syncs, more, less);
+	assert_int_equal(windows.syncs[0].all, 10);
+	assert_int_equal(windows.syncs[0].unflushed, 5);
+	assert_int_equal(windows.syncs[0].lacking, 2);
+	assert_int_equal(windows.syncs[1].all, 1);
+	assert_int_equal(windows.syncs[1].unflushed, 1);
+}
+
+/* Unknown (?), more than the most that is no proof (+), or not (-). */
+static char
+tells(double share, double most)
+{
+	return isnan(share) ? '?' : share > most ? '+' : '-';
+}
+
+/*
+ * What was seen beside others: whether it proves that half of the syncs flush, and that more
+ * than some do not.
+ */
+TEST(compares_syncs_with_controls)
+{
+	static const struct
+	{
+		int			syncs;
+		int			syncs_without;
+		int			controls;
+		int			controls_without;
+		const char *tells;
+	}			rows[] = {
+		{0, 0, 0, 0, "??"}, {100, 0, 0, 0, "?-"}, {100, 13, 0, 0, "?+"}, {100, 11, 0, 0, "?-"},
+		/* others flush all the time, or nearly */
+		{100, 0, 100, 0, "?-"}, {100, 0, 101, 1, "--"},
+		/* a quiet device */
+		{100, 0, 100, 100, "+-"}, {100, 100, 100, 100, "-+"},
+		/* beside pgbench, and beside a program that flushes */
+		{200, 0, 200, 47, "+-"}, {60, 0, 60, 15, "+-"}, {200, 33, 200, 68, "-+"},
+		{200, 0, 200, 6, "--"},
+		/* too few, or too many */
+		{5, 0, 5, 1, "--"}, {100, 1, 3, 3, "+-"}, {100, 1, 3, 1, "--"},
+		{100, 20, 100, 40, "-+"}, {1000, 10, 1000, 300, "+-"},
+	};
+
+	FOR_EACH(row, rows)
+	{
+		sp_windows	windows = {0};
+
+		add_windows(windows.syncs, row->syncs_without, 0, 1);
+		add_windows(windows.syncs, row->syncs - row->syncs_without, 1, 1);
+		add_windows(windows.controls, row->controls_without, 0, 1);
+		add_windows(windows.controls, row->controls - row->controls_without, 1, 1);
+		print_message("# row %d\n", (int) (row - rows));
+		assert_int_equal(tells(sp_windows_own_share(&windows, SP_LEVEL_DEVICE), 0.5),
+						 row->tells[0]);
+		assert_int_equal(tells(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE), 0.05),
+						 row->tells[1]);
+		assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_BACKING)));
+	}
 }
 
 /* ---------------------------------------------------------------- timed loop */
 
 /* Without files that rotate among the methods, only control windows open one. */
 static void
-plan_for_method(const char *current, int64_t duration, double others_flush)
+plan_with_counters(const char *current, int64_t duration, double others_flush)
 {
 	plan_wal(current, duration);
 	stay_at_home();
@@ -247,12 +327,6 @@ plan_for_method(const char *current, int64_t duration, double others_flush)
 	disk.sync_flushes = 1;
 	disk.write_requests = 2;
 	disk.background_flushes_per_second = others_flush;
-}
-
-static void
-plan_with_counters(int64_t duration, double others_flush)
-{
-	plan_for_method("fdatasync", duration, others_flush);
 }
 
 static sp_durable
@@ -271,7 +345,7 @@ syncs(int c)
 /* Each case counts the flushes of its own syncs, without those of others and of the warm-up. */
 TEST(counts_what_each_case_did)
 {
-	plan_with_counters(2 * SECOND, 0);
+	plan_with_counters("fdatasync", 2 * SECOND, 0);
 	run_probe();
 	FOR_EACH_MEASURED(c)
 	{
@@ -307,10 +381,9 @@ static const struct
 	bool		passes_none;	/* a loop device, set to write through */
 }			run_cases[] = {
 	{10, 0, 1, YES, .windows = {0, 0}}, {10, 1500, 1, YES, .windows = {1, 2000}},
-	{10, 5000, 1, UNKNOWN, .windows = {1, 2000}}, {10, 0, 0, NO, .windows = {0, 0}},
-	{10, 1500, 0, NO, .windows = {1, 2000}}, {10, 5000, 0, UNKNOWN, .windows = {1, 2000}},
+	{10, 5000, 1, UNKNOWN, .windows = {1, 2000}}, {10, 1500, 0, NO, .windows = {1, 2000}},
+	{10, 5000, 0, UNKNOWN, .windows = {1, 2000}},
 	{10, 100, 1, YES, .paced_only = true}, {10, 1500, 1, UNKNOWN, .paced_only = true},
-	{10, 1500, 0, NO, .paced_only = true}, {10, 5000, 0, UNKNOWN, .paced_only = true},
 
 	/*
 	 * Without rests, idle samples are taken before the first round, and more of them until they
@@ -339,7 +412,7 @@ TEST(finds_out_beside_background_io)
 		int64_t		call_ns = row->call_us * SP_NS_PER_US;
 		sp_background_rates idle;
 
-		plan_with_counters(row->seconds * SECOND, row->background);
+		plan_with_counters("fdatasync", row->seconds * SECOND, row->background);
 		if (row->paced_only)
 			keep_regime(SP_PACED);
 		if (row->interval_us > 0)
@@ -389,7 +462,7 @@ TEST(samples_rests_after_flushes)
 		sp_counter_reading reading;
 		int64_t		begin;
 
-		plan_with_counters(2 * SECOND, 0);
+		plan_with_counters("fdatasync", 2 * SECOND, 0);
 		sp_begin_reading(probe, &reading);
 		begin = reading.at_ns;
 		disk.now += MILLISECOND;
@@ -411,7 +484,7 @@ TEST(makes_control_windows)
 	int			writes = 0;		/* before that of the fifth window */
 	int			file = -1;		/* of the windows */
 
-	plan_with_counters(2 * SECOND, 1000);
+	plan_with_counters("fdatasync", 2 * SECOND, 1000);
 	run_probe();
 	/* no other call opens a file and closes it again */
 	for (int k = 0, opened = 0; opened < 5; k++)
@@ -424,7 +497,7 @@ TEST(makes_control_windows)
 	{
 		bool		fails = i % 2 == 0;
 
-		plan_with_counters(2 * SECOND, 1000);
+		plan_with_counters("fdatasync", 2 * SECOND, 1000);
 		let_fail(calls[i / 2], calls[i / 2] == PWRITE ? writes + 1 : 5, fails ? EIO : EINTR);
 		run_probe();
 		assert_uint_in_range(probe->control_windows, fails ? 4 : 10, fails ? 4 : 1000);
@@ -442,7 +515,7 @@ TEST(survives_a_device_that_goes_away)
 
 	for (size_t i = 0; i < lengthof(from); i++)
 	{
-		plan_with_counters(2 * SECOND, 0);
+		plan_with_counters("fdatasync", 2 * SECOND, 0);
 		disk.fail_reading_from = from[i];
 		run_probe();
 		assert_true(probe->background.lost > 0);
@@ -464,14 +537,21 @@ TEST(believes_the_worst)
 {
 	sp_result  *paced;
 	sp_result  *saturated;
+	bool		at_backing = true;
 
-	plan_with_counters(2 * SECOND, 0);
+	plan_with_counters("fdatasync", 2 * SECOND, 0);
 	run_probe();
 	paced = result_in(SP_PACED, "fdatasync");
 	saturated = result_in(SP_SATURATED, "fdatasync");
 	assert_int_equal(found(), YES);
+	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
 	saturated->evidence.ops = 0;
 	assert_int_equal(found(), UNKNOWN);
+	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
+						"flushes are not counted");
+	assert_false(at_backing);
+	assert_string_equal(sp_probe_method_doubt(probe, "no method", &at_backing),
+						"none of its syncs was measured");
 	paced->evidence.counters[SP_LEVEL_DEVICE] = (sp_counters) {.has_flushes = true};
 	assert_int_equal(found(), NO);
 	/* a case that was not measured is ignored */
@@ -497,19 +577,22 @@ TEST(knows_what_a_device_hides)
 		{{.write_cache = "write through"}, 2, NO_CACHE},
 		{{.write_cache = "write through"}, 0, NO},
 		{{.write_cache = "write through", .writes_uncounted = true}, 0, NO_CACHE},
+		{{.write_cache = "write through", .syncs_nothing = " (in memory)"}, 2, NO},
 	};
 
 	int			hidden = 0;
 
 	FOR_EACH(row, rows)
 	{
-		plan_with_counters(2 * SECOND, 0);
+		plan_with_counters("fdatasync", 2 * SECOND, 0);
 		probe->device = row->device;
 		disk.sync_flushes = 0;
 		disk.write_requests = row->writes;
 		run_probe();
 		assert_int_equal(found(), row->durable);
 		assert_int_equal(probe->judgement.verdict == SP_UNSAFE, row->durable == NO);
+		assert_true(!row->device.syncs_nothing ||
+					strstr(reason_of_run(), row->device.syncs_nothing) != NULL);
 		FOR_EACH_MEASURED(c)
 		{
 			const sp_file *file = &probe->files[probe->cases[c].file];
@@ -530,7 +613,7 @@ TEST(ends_early_if_it_is_unsafe)
 	for (int others_sync = 0; others_sync < 2; others_sync++)
 	{
 		/* this disk counts no flush of open_datasync */
-		plan_for_method(others_sync ? "open_datasync" : "fdatasync", 60 * SECOND, 0);
+		plan_with_counters(others_sync ? "open_datasync" : "fdatasync", 60 * SECOND, 0);
 		probe->stop_early = true;
 		disk.sync_flushes = (uint64_t) others_sync;
 		run_probe();

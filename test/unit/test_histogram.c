@@ -89,11 +89,4 @@ TEST(agrees_with_the_sorted_sample)
 	}
 }
 
-/* The smallest sample with an upper bound of the quantile at 95 %. */
-TEST(knows_how_many_values_a_quantile_needs)
-{
-	assert_true(1 - pow(0.99, SP_P99_MIN_OPS) >= 0.95);
-	assert_true(1 - pow(0.99, SP_P99_MIN_OPS - 1) < 0.95);
-}
-
 TEST_MAIN(NULL, NULL)

@@ -164,7 +164,10 @@ replace_files(void *context)
 {
 	fake_round_done(context);
 	for (int i = 0; i < probe->nfiles && disk.rounds == replace_after; i++)
-		probe->files[i].inode++;
+	{
+		probe->files[i].inode += i % 2;
+		probe->files[i].device += 1 - i % 2;
+	}
 }
 
 /* Who opens a file by its name: a move, an operation of the tool, and a control window. */

@@ -80,9 +80,6 @@ static const struct
 	"fdatasync -21 to -20 %; commits per second: fdatasync +8.9 to +10 %"},
 	/* the figure that does not decide is shown, and has no say */
 	{SP_COMMIT_WAIT, ROUNDS, 0.8, 0.8, SP_SWITCH, .begins = "with fdatasync a commit takes 20 % "},
-	{SP_COMMIT_WAIT, ROUNDS, 1.2, 1.2, SP_KEEP,
-	.begins = "every other value is slower than fsync; time per commit: fdatasync +"},
-	{SP_COMMIT_WAIT, ROUNDS, 1, 1, SP_KEEP, .begins = "no other value can gain more than "},
 	{SP_COMMIT_RATE, ROUNDS, 1, 1.2, SP_SWITCH,
 	.begins = "with fdatasync there are 20 % more commits per second than with fsync; commits per "
 	"second: fdatasync +19 to +20 %; time per commit: fdatasync -0.9 to +0.4 %"},

@@ -90,8 +90,6 @@ static const struct plan_case
 	{&sp_suite_pg_test_fsync, NULL, NULL, true, true, 1024, 65536, TOOL("")},
 
 	{&sp_suite_stream, "fdatasync", NULL, false, false, 16, 8192, STREAM("fdatasync") DD_DIRECT},
-	{&sp_suite_stream, "fsync", NULL, false, false, 16, 8192,
-	STREAM("fsync") DD_BUFFERED DD_DIRECT},
 	{&sp_suite_stream, "open_datasync", NULL, false, false, 16, 8192,
 	STREAM("open_datasync") DD_BUFFERED DD_DIRECT},
 	{&sp_suite_stream, "open_datasync", NULL, true, false, 16, 8192,
@@ -232,10 +230,8 @@ TEST(shrinks_files_while_they_serve)
 		int			flush_size;
 		int64_t		smallest;	/* MB */
 	}			rows[] = {
-		{&sp_suite_wal, 16, 8192, 1}, {&sp_suite_wal, 1, 8192, 1},
-		{&sp_suite_wal, 1024, 1024 * 1024, 1}, {&sp_suite_wal, 16, 1024 * 1024 + 1, 2},
-		{&sp_suite_wal, 16, 16 * 1024 * 1024, 16},
-		{&sp_suite_pg_test_fsync, 16, 8192, 1}, {&sp_suite_stream, 16, 8192, 1},
+		{&sp_suite_wal, 16, 8192, 1}, {&sp_suite_wal, 16, 1024 * 1024, 1},
+		{&sp_suite_wal, 16, 1024 * 1024 + 1, 2}, {&sp_suite_stream, 16, 8192, 1},
 		/* a smaller segment would be another one */
 		{&sp_suite_segments, 8, 8192, 8}, {&sp_suite_segments, 1024, 8192, 16},
 	};

@@ -147,11 +147,9 @@ make_tree(const char *root, const char *text)
 }
 
 static inline int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+remove_one(const char *path, const struct stat *st __attribute__((unused)),
+		   int type __attribute__((unused)), struct FTW *ftw __attribute__((unused)))
 {
-	(void) st;
-	(void) type;
-	(void) ftw;
 	return remove(path);
 }
 
@@ -171,13 +169,14 @@ remove_tree_directory(void)
 }
 
 /*
- * Where a tree of that name is or may be made: below a directory that is removed when the
- * program ends, in memory where there is such a place.  Good until the next call.
+ * Where the next tree may be made: below a directory that is removed when the program ends, in
+ * memory where there is such a place.  Good until the next call.
  */
-static inline char *
-tree_root(const char *name)
+static inline const char *
+tree_root(void)
 {
-	static char path[128];
+	static char path[64];
+	static int	number;
 
 	if (tree_directory[0] == '\0')
 	{
@@ -186,7 +185,7 @@ tree_root(const char *name)
 		if (mkdtemp(tree_directory) == NULL || atexit(remove_tree_directory) != 0)
 			abort();
 	}
-	snprintf(path, sizeof(path), "%s/%s", tree_directory, name);
+	snprintf(path, sizeof(path), "%s/%d", tree_directory, number++);
 	return path;
 }
 
