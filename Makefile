@@ -54,10 +54,7 @@ OWN_FUNCTIONS = -Wl,-Bsymbolic-functions
 SHLIB_LINK += $(if $(filter linux,$(PORTNAME)),$(OWN_FUNCTIONS))
 
 REGRESS = setup arguments locations shapes recording privileges workloads \
-	sql_bench stream_suite history teardown
-# not without them, as for the Perl tests alone
-ISOLATION := $(if $(REGRESS),sessions)
-ISOLATION_OPTS = --load-extension=$(EXTENSION)
+	sql_bench stream_suite teardown
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
 # also beside flags that were given: where the tests find what they share

@@ -16,7 +16,6 @@ stop_early => NULL
 record => NULL
 duration => '1 ms'
 duration => '100000000 years'
-duration => '-100000000 years'
 duty_cycle => 0
 duty_cycle => 1.1
 duty_cycle => 'NaN'
@@ -39,7 +38,6 @@ pace => 'busiest hour'
 $$);
 \echo others
 SELECT refused('%s', $$
-SELECT FROM sync_probe.probe_all(duration => '-1 s')
 SELECT FROM sync_probe.probe_all(duty_cycle => 2)
 SELECT FROM sync_probe.pgbench(label => repeat('x', 257))
 SELECT sync_probe.delete_history('-1 day')

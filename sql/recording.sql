@@ -3,7 +3,6 @@
 \a \t on
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
-SELECT count(*) AS runs_before FROM sync_probe.runs;
 
 SELECT count(DISTINCT run_id) AS runs, count(*) FILTER (WHERE run_id IS NULL) AS without_run
 FROM sync_probe.probe(duration => '400 ms', flush_size => 5000, flush_interval => '3 ms',
@@ -83,17 +82,11 @@ FROM sync_probe.probe_all(duration => '100 ms', label => 'all') AS a
 JOIN sync_probe.locations AS l ON l.name = a.location;
 SET client_min_messages = warning;
 
-\echo -- the report looks like that of the tool
-SELECT DISTINCT run_id IS NOT NULL AS recorded
-FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', label => 'tool');
-SELECT regexp_replace(regexp_replace(line, ' +\d+\.\d+ ops/sec +\d+ usecs/op',
-                                     ' N ops/sec M usecs/op'),
-                      'n/a\*?$|^[\d.]+(?= seconds)', 'X') AS report
-FROM sync_probe.runs,
-     regexp_split_to_table(sync_probe.pg_test_fsync_report(run_id), '\n')
-         WITH ORDINALITY AS l (line, n)
-WHERE label = 'tool' AND line !~ '^\*' AND line !~ 'open_(data)?sync '
-ORDER BY n;
+\echo -- the report is read as that of the tool
+SELECT max(run_id) AS tool
+FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms') \gset
+SELECT test_cases, not_understood
+FROM sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(:tool));
 
 \echo -- a wal run has no such report
 INSERT INTO sync_probe.runs (run_id, suite) OVERRIDING SYSTEM VALUE VALUES (0, 'wal');

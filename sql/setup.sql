@@ -30,13 +30,6 @@ DROP EXTENSION pg_sync_probe;
 RESET sync_probe.allow_publication;
 DROP PUBLICATION regress_all;
 
-\echo -- its schemas come and go with the extension
-CREATE EXTENSION pg_sync_probe;
-SELECT nspname, obj_description(oid, 'pg_namespace') AS comment
-FROM pg_namespace WHERE nspname IN ('sync_probe', 'sync_probe_internal') ORDER BY nspname;
-DROP EXTENSION pg_sync_probe;
-SELECT count(*) FROM pg_namespace WHERE nspname IN ('sync_probe', 'sync_probe_internal');
-
 \echo -- whatever is in front of the search_path
 CREATE SCHEMA regress_trap;
 CREATE FUNCTION regress_trap.format(text, bigint) RETURNS text
@@ -46,7 +39,6 @@ CREATE EXTENSION pg_sync_probe;
 RESET search_path;
 SELECT count(*) FROM sync_probe.workloads WHERE script LIKE '%trapped%';
 DROP SCHEMA regress_trap CASCADE;
-ALTER EXTENSION pg_sync_probe SET SCHEMA public;
 
 \echo -- every function pins its search_path
 SELECT p.proname

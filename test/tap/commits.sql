@@ -60,8 +60,7 @@ FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '3 s',
 WHERE method IN ('fsync', 'fdatasync');
 RESET ROLE;
 
--- pg_monitor may call commit_waits(), whose row is recorded
-SET LOCAL ROLE pg_monitor;
+-- the row of commit_waits()
 SELECT results_eq($$
     SELECT answer <> '', wal_busy BETWEEN 0 AND 1, duration >= '200 ms',
            started_at < clock_timestamp(), wal_sync_method = current_setting('wal_sync_method'),
@@ -72,7 +71,6 @@ SELECT results_eq($$
     FROM sync_probe.commit_waits('200 ms')$$,
     'VALUES (true, true, true, true, true, 0::float8, true, true, true)', 'commit_waits()');
 SELECT is(count(*), 1::bigint, 'is recorded') FROM sync_probe.commit_wait_results;
-RESET ROLE;
 
 -- A probe takes the pace of the newest result that counts: a flush is 5,000 bytes of WAL there,
 -- the commits of two sessions.  Rates are per second.

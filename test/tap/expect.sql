@@ -61,7 +61,6 @@ FROM (VALUES
  'commits_per_sec=- because run N did not measure fdatasync: left out'),
 ('durable=no_cache', '', 'SELECT', 'none'),
 ('durable=unknown', '', 'SELECT', 'durable=unknown because run N, with fdatasync'),
-('durable=no', '', 'SELECT', 'durable=no because run N, with fdatasync'),
 ('verdict=unsafe', '', 'SELECT', 'recommended=unsafe because no other'),
 ('verdict=undecided, max_regret=0.05', '', 'SELECT', 'none'),
 ('verdict=undecided, max_regret=0.051', '', 'SELECT', 'recommended=undecided because'),

@@ -30,10 +30,7 @@ CREATE FUNCTION pg_temp.section(page text) RETURNS text LANGUAGE sql AS $$
     SELECT substring(page FROM '<section id=fleet .*?</section>')
 $$;
 
--- --------------------------------------------------------- none, one, two
-
-SELECT is_empty('SELECT * FROM sync_probe.' || v, 'no run: ' || v)
-FROM unnest('{fleet_compare,fleet_history}'::text[]) AS v;
+-- --------------------------------------------------------------- one, two
 
 SELECT pg_temp.node('db1', 100);
 SELECT results_eq('SELECT odd, host, kind, p50_us, ratio, reason FROM sync_probe.fleet_compare',

@@ -60,7 +60,7 @@ FROM (VALUES (34::float8, 400::float8, 'us', true, '50 100 200'),
 -- Whatever the numbers: from one label to the next is room, and there is more than one.
 SELECT is_empty($$
     SELECT l, h, unit, t.*
-    FROM generate_series(-60, 80) AS l, generate_series(0, 200, 3) AS h,
+    FROM generate_series(-60, 80, 7) AS l, generate_series(0, 200, 5) AS h,
          (VALUES ('us', true), ('times', true), ('us', false)) AS u (unit, logarithmic),
          LATERAL (SELECT sync_probe_internal.html_axis(1.17 ^ l, 1.17 ^ l * 1.11 ^ h, unit,
                                                        logarithmic)) AS x (a),

@@ -3,32 +3,29 @@
 \ir include/begin.sql
 
 CREATE TEMP TABLE activity AS
-SELECT v.*, row_number() OVER ()::integer AS pid
+SELECT v.*, now() + began AS query_start, now() - interval '2 s' AS backend_start,
+       row_number() OVER ()::integer AS pid
 FROM (VALUES
-    ('waits', 'client backend', 'active', '-1 s'::interval, NULL),
-    ('-', 'client backend', 'active', '1 s', NULL),
-    ('waits', 'client backend', 'fastpath function call', '-1 s', NULL),
-    ('-', 'client backend', 'idle', '-1 s', 'ClientRead'),
-    ('-', 'client backend', 'idle in transaction', '-1 s', 'ClientRead'),
+    ('waits', 'client backend', 'active', '-1 s'::interval, NULL, NULL),
+    ('-', 'client backend', 'active', '1 s', NULL, NULL),
+    ('waits', 'client backend', 'fastpath function call', '-1 s', NULL, NULL),
+    ('-', 'client backend', 'idle', '-1 s', 'ClientRead', NULL),
+    ('-', 'client backend', 'idle in transaction', '-1 s', 'ClientRead', NULL),
     -- it does not say what it does
-    ('unknown', 'client backend', 'disabled', NULL, NULL),
+    ('unknown', 'client backend', 'disabled', NULL, NULL, NULL),
     -- one table after the other, each a statement; none before the first
-    ('waits', 'autovacuum worker', 'active', '-1 s', 'VacuumDelay'),
-    ('-', 'autovacuum worker', 'active', '1 s', 'VacuumDelay'),
-    ('waits', 'autovacuum worker', NULL, NULL, NULL),
-    ('waits', 'checkpointer', NULL, NULL, 'DataFileSync'),
-    ('waits', 'checkpointer', NULL, NULL, NULL),
-    ('-', 'checkpointer', NULL, NULL, 'CheckpointWriteDelay'),
-    ('-', 'checkpointer', NULL, NULL, 'CheckpointerMain'))
-    AS v (expected, backend_type, state, began, wait_event);
-ALTER TABLE activity ADD query text;
-INSERT INTO activity (expected, backend_type, state, began, query, pid) VALUES
-    ('-', 'walsender', 'active', '-1 s', 'start_replication 0/0', 101),
-    ('-', 'walsender', 'active', '-1 s', ' START_REPLICATION SLOT x LOGICAL 0/0', 102),
-    ('waits', 'walsender', 'active', '-1 s', 'BASE_BACKUP', 103),
-    ('waits', 'walsender', 'active', '-1 s', 'SELECT 1 -- START_REPLICATION', 104);
-ALTER TABLE activity ADD query_start timestamptz, ADD backend_start timestamptz;
-UPDATE activity SET query_start = now() + began, backend_start = now() - interval '2 s';
+    ('waits', 'autovacuum worker', 'active', '-1 s', 'VacuumDelay', NULL),
+    ('-', 'autovacuum worker', 'active', '1 s', 'VacuumDelay', NULL),
+    ('waits', 'autovacuum worker', NULL, NULL, NULL, NULL),
+    ('waits', 'checkpointer', NULL, NULL, 'DataFileSync', NULL),
+    ('waits', 'checkpointer', NULL, NULL, NULL, NULL),
+    ('-', 'checkpointer', NULL, NULL, 'CheckpointWriteDelay', NULL),
+    ('-', 'checkpointer', NULL, NULL, 'CheckpointerMain', NULL),
+    ('-', 'walsender', 'active', '-1 s', NULL, 'start_replication 0/0'),
+    ('-', 'walsender', 'active', '-1 s', NULL, ' START_REPLICATION SLOT x LOGICAL 0/0'),
+    ('waits', 'walsender', 'active', '-1 s', NULL, 'BASE_BACKUP'),
+    ('waits', 'walsender', 'active', '-1 s', NULL, 'SELECT 1 -- START_REPLICATION'))
+    AS v (expected, backend_type, state, began, wait_event, query);
 SELECT replace(pg_get_functiondef('sync_probe_internal.older_statements'::regproc),
                'pg_stat_activity', 'pg_temp.activity') AS definition \gset
 :definition;
