@@ -48,7 +48,7 @@ $$;
 --
 -- The rows of the view, a paragraph for each code.  Those of storage and settings are in
 -- findings_storage.sql, those of a run of the wal suite or of suite stream in findings_run.sql.  A
--- new code also has its place in doc/durability-and-findings.md and in the list of
+-- new code also has its place in doc/durability-and-findings.md and a scenario in
 -- test/tap/findings.sql.
 --
 -- Most of the first call in a session is parsing and planning.  PL/pgSQL does it once, of a

@@ -39,7 +39,7 @@ EXCEPTION WHEN query_canceled OR assert_failure OR OTHERS THEN
         AND (starts_with(a, 'sync_probe ') AND strpos(context, a) > 0) IS NOT TRUE THEN
         RAISE;
     END IF;
-    error := regexp_replace(concat_ws(': ', error, nullif(detail, '')), '\s+', ' ', 'g')
+    error := regexp_replace(concat_ws(': ', error, nullif(detail, '')), '[[:space:]]+', ' ', 'g')
              || CASE WHEN SQLSTATE = '42601'
                      THEN '; the statement must be one SELECT, TABLE, VALUES or WITH'
                      WHEN SQLSTATE IN ('3F000', '42P01') AND strpos(error, 'sync_probe') > 0

@@ -53,7 +53,7 @@ BEGIN
                                                           WHEN 'unsupported' THEN 'n/a'
                                                           ELSE m.status END) END) AS text
         FROM sync_probe.measurements AS m,
-             LATERAL (SELECT substring(m.method FROM ' (\d{1,2}) kB$')::integer) AS k (kb)
+             LATERAL (SELECT substring(m.method FROM ' ([0-9]{1,2}) kB$')::integer) AS k (kb)
         WHERE m.run_id = pg_test_fsync_report.run_id
     ), block AS (
         SELECT s.position,

@@ -11,9 +11,12 @@ SELECT current_setting('server_version_num')::integer < 190000 AS can_be_off \gs
 \if :can_be_off
 SET LOCAL standard_conforming_strings = off;
 SELECT is(sync_probe.report_html(), page, 'the same report') FROM before;
-SELECT is((SELECT i.test_cases FROM sync_probe.import_pg_test_fsync(E'Compare file sync methods '
-               'using one 8kB write:\n        fsync   1000.000 ops/sec    1000 usecs/op') AS i), 1,
-          'output of pg_test_fsync is read');
+SELECT i.run_id AS imported
+FROM sync_probe.import_pg_test_fsync(E'Compare open_sync with different write sizes:\n'
+    '         1 * 16kB open_sync write   1000.000 ops/sec    1000 usecs/op') AS i \gset
+SELECT alike(sync_probe.pg_test_fsync_report(:imported),
+             '% 1 * 16kB open_sync write % 1000.000 %',
+             'output of pg_test_fsync is read and written');
 SELECT throws_like($$SELECT FROM sync_probe.fleet_run('TABLE t', '{nowhere}')$$,
                    'server "nowhere" of postgres_fdw or dblink_fdw does not exist');
 INSERT INTO sync_probe.workloads (workload, suite, script)
