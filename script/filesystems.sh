@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # File systems to try a probe on: ext4, xfs, btrfs in sparse files behind loop devices, a ZFS
-# pool by zfs-fuse, tmpfs; and for tests of evidence those whose syncs, names, sizes or owners
-# are not as they should be.  All below one folder, all gone when release_filesystems returns.
+# pool by zfs-fuse, tmpfs; and for tests of evidence those whose syncs or names are not as they
+# should be.  All below one folder, all gone when release_filesystems returns.
 #
 # To be sourced, by root; fs_image_size, fs_image_written and fs_names may be set before
 # prepare_filesystems.  What this machine cannot do (no loop devices in a container, no
@@ -120,7 +120,7 @@ make_node() {
 	fs_try mknod -m 0600 "$node" b "${number[@]}" && fs_try head -c 1 "$node"
 }
 
-# make_filesystem NAME USER: or what else has a name here; sets path.  Other names have a function
+# make_filesystem NAME: or what else has a name here; sets path.  Other names have a function
 # of the caller's.
 make_filesystem() {
 	local name=$1 odd=$'odd "name\\ \303\050\n'
@@ -134,11 +134,6 @@ make_filesystem() {
 		no_iostats) make_with_attribute "$name" queue/iostats 0 1 ;;
 		# whatever a name may hold, not all of it valid in any encoding; given out is a plain one
 		odd_name) make_image_filesystem "$odd" ext4 && ln -s "$odd" "$path" ;;
-		# not all suites have room for files of their usual size
-		small) fs_mount "$path" -t tmpfs -o size=64M tmpfs ;;
-		# a directory that is not the tests' own, in one that is; its group may write
-		foreign) mkdir -p "$path/pg_wal" && chgrp "$(id -g "$2")" "$path/pg_wal" &&
-			chmod 0770 "$path/pg_wal" ;;
 		*_device) path=$fs_folder/devices/$name && make_node "$name" ;;
 		# only root may ask zfs-fuse; who else may, may do anything with our pool
 		zfs_tools) path=/run/zfs/zfs_socket && [[ -n $fs_zfs_daemon && -S $path ]] ;;
@@ -152,7 +147,7 @@ make_filesystems() {
 	shift 2
 	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] || set --
 	for name; do
-		if make_filesystem "$name" "$owner"; then
+		if make_filesystem "$name"; then
 			chown "$owner:" "$path"
 			chmod u=rwX,go= "$path"
 			made+="${made:+ }$name=$path"
@@ -177,8 +172,8 @@ prepare_filesystems() {
 }
 
 prepare_evidence_filesystems() {
-	make_filesystems SP_TEST_EVIDENCE "$1" nobarrier write_through no_iostats odd_name small \
-		foreign ext4_device nobarrier_device zfs_tools
+	make_filesystems SP_TEST_EVIDENCE "$1" nobarrier write_through no_iostats odd_name \
+		nobarrier_device zfs_tools
 }
 
 # Nothing may use the file systems any more.  Attributes first: after the unmount the device may

@@ -10,18 +10,19 @@
 use File::Path qw(rmtree);
 use SyncProbeTest;
 
-my %place = prepared_filesystems(qw(SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE));
+my %place = map { split /=/, $_, 2 }
+  map { split ' ', $ENV{$_} // '' } qw(SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE);
 
 use constant STEP_SECONDS => $PostgreSQL::Test::Utils::timeout_default;
 use constant TRIES => 10;
 
 # Statements on a session of their own, all within STEP_SECONDS; dies if not: a file system in user
 # space (zfs-fuse) can hang.
-sub answer ($node, $sql, %psql)
+sub answer ($node, $sql)
 {
-	return sql($node,
+	return $node->safe_psql('postgres',
 		"SET client_min_messages = error; SET statement_timeout = '" . STEP_SECONDS . "s'; $sql",
-		timeout => STEP_SECONDS + 10, %psql);
+		timeout => STEP_SECONDS + 10);
 }
 
 sub probe ($node, $location, $duration, @more)
@@ -164,42 +165,30 @@ SQL
 
 # ------------------------------------------------- others use the same device
 
-# Programs that flush the device on and on, with a pause in between; they end by themselves should
-# nobody end them.
-sub start_others ($count, $pause, $device)
+# They can hide a missing flush, but never make one look safe: in writes that take as long as
+# several of their flushes, with hardly a rest in between.
+SKIP:
 {
-	my $program = 'use IO::Handle; alarm ' . 5 * STEP_SECONDS . '; open my $f, "<", shift or die;'
-	  . " for (;;) { \$f->sync or die; select undef, undef, undef, $pause }";
-	return map { IPC::Run::start([ $^X, '-e', $program, $device ]) } 1 .. $count;
-}
-
-# Where, how many at a time, their pause in seconds, what is waited for, and with which arguments a
-# probe runs beside them: at last in writes that take as long as several of their flushes, with
-# hardly a rest in between.  They can hide a missing flush, but never make one look safe.
-for (
-	[ 'ext4', 1, 0.002, 'yes', $not_unsafe ],
-	[ 'nobarrier', 4, 0, '(?:no|unknown)', qr/^(no\|unsafe\|\|$|unknown\|(?!unsafe))/,
-		'flush_size => 1048576', "flush_interval => '500 us'" ])
-{
-	my ($place, $count, $pause, $durable, $may_be, @arguments) = @$_;
-	my $name = join ', ', $place, "$count others", @arguments;
-  SKIP:
+	my $name = 'nobarrier, beside others';
+	skip "$name: no such file system was prepared", 1
+	  unless $directory{nobarrier} && $place{nobarrier_device};
+	# these flush the device on and on, and end by themselves should nobody end them
+	my $program = 'use IO::Handle; alarm ' . 5 * STEP_SECONDS
+	  . '; open my $f, "<", shift or die; for (;;) { $f->sync or die }';
+	my @others = map { IPC::Run::start([ $^X, '-e', $program, $place{nobarrier_device} ]) } 1 .. 4;
+	my $seen = '';
+	# on a busy machine there is little time to listen to them
+	for (1 .. TRIES)
 	{
-		skip "$name: no such file system was prepared", 1
-		  unless $directory{$place} && $place{"${place}_device"};
-		my @handles = start_others($count, $pause, $place{"${place}_device"});
-		my $seen = '';
-		# on a busy machine there is little time to listen to them
-		for (1 .. TRIES)
-		{
-			probe_until($node, $name, $place, $durable, $may_be, @arguments);
-			$seen = measured($node, "on_$place",
-				"DISTINCT (r.storage #>> '{others,flushes_per_sec}')::float8 > 0");
-			last if $seen eq 't';
-		}
-		is($seen, 't', "$name: they were seen");
-		$_->kill_kill for @handles;
+		probe_until($node, $name, 'nobarrier', '(?:no|unknown)',
+			qr/^(no\|unsafe\|\|$|unknown\|(?!unsafe))/,
+			'flush_size => 1048576', "flush_interval => '500 us'");
+		$seen = measured($node, 'on_nobarrier',
+			"DISTINCT (r.storage #>> '{others,flushes_per_sec}')::float8 > 0");
+		last if $seen eq 't';
 	}
+	is($seen, 't', "$name: they were seen");
+	$_->kill_kill for @others;
 }
 
 # ------------------------------------------------------------------ in memory

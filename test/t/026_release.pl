@@ -7,9 +7,11 @@ use JSON::PP ();
 use SyncProbeRelease;
 use SyncProbeTest;
 
-sub contents_of { return slurp_file(source_file($_[0])) }
+my $root = source_directory();
 
-my $version = default_version();
+sub contents_of { return slurp_file("$root/$_[0]") }
+
+my ($version) = contents_of('pg_sync_probe.control') =~ /^default_version = '(.*)'$/m;
 my $meta = JSON::PP->new->decode(contents_of('META.json'));
 my $release = $meta->{version};
 my $provided = $meta->{provides}{pg_sync_probe};
@@ -17,7 +19,7 @@ my $provided = $meta->{provides}{pg_sync_probe};
 like($version, qr/^\d+\.\d+$/, 'default_version is the version of the SQL, without a patch');
 like($release, qr/^\Q$version\E\.\d+$/, 'META.json: version is default_version and a patch');
 is($provided->{version}, $release, 'META.json: what it provides');
-is(join(' ', grep { !-e source_file($_) } @$provided{qw(file docfile)}), '', 'and its files exist');
+is(join(' ', grep { !-e "$root/$_" } @$provided{qw(file docfile)}), '', 'and its files exist');
 
 # The first version that a file names, as it must be.  A release of a package may follow.
 my $short = $release =~ s/\.0$//r;
@@ -34,10 +36,10 @@ for (
 # --- the scripts of releases, with a checksum for each
 
 my $current = "pg_sync_probe--$version.sql";
-my $list = source_file('src/sql/releases/SHA256SUMS');
+my $list = "$root/src/sql/releases/SHA256SUMS";
 my %sums = -e $list ? reverse slurp_file($list) =~ /^(\w+)  (.*)$/mg : ();
 my %scripts = map { ($_ => 1) } keys %sums, map { "pg_sync_probe--$_.sql" } kept_versions();
-is(Digest::SHA->new(256)->addfile(source_file("src/sql/releases/$_"))->hexdigest, $sums{$_},
+is(Digest::SHA->new(256)->addfile("$root/src/sql/releases/$_")->hexdigest, $sums{$_},
 	"$_ is as it was released") for sort keys %scripts;
 
 my $node = probe_cluster('release');
@@ -46,7 +48,7 @@ my $node = probe_cluster('release');
 my $released = contents_of('CHANGELOG.md') =~ /^## \Q$version\E \(\d{4}-\d\d-\d\d\)$/m;
 is(!!$released, !!$sums{$current}, "$version has a date if it is kept");
 ok(!$released || contents_of("src/sql/releases/$current")
-	  eq slurp_file(extension_folder($node) . "/$current"),
+	  eq slurp_file(build_directory() . "/$current"),
 	'make joins the script that was released; after a change, default_version must be the next one');
 
 # --- one text

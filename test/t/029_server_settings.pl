@@ -1,6 +1,5 @@
-# Settings that not every server has, and what they change for a probe: how WAL is opened
-# (debug_io_direct), how blocks are read (io_method).
-# What a server does not have is skipped.
+# How the server opens WAL, with wal_level and debug_io_direct, is how a probe does.  Which
+# tablespace is the busiest by the statistics.  What a server does not have is skipped.
 
 use Fcntl qw(:DEFAULT);
 use File::Glob qw(bsd_glob);
@@ -8,14 +7,10 @@ use SyncProbeTest;
 
 plan skip_all => 'no /proc/PID/fdinfo' unless -d '/proc/self/fdinfo';
 
-# Blocks are read again and again: the buffers hold a tenth of the table.
 my $node = probe_cluster('settings',
-	conf => "shared_buffers = 1MB\nautovacuum = off\ninclude_if_exists = 'settings.conf'");
+	conf => "autovacuum = off\ninclude_if_exists = 'settings.conf'");
 add_tablespace($node, 'place');
-sql($node, <<'SQL');
-CREATE TABLE blocks AS SELECT n, repeat('x', 900) AS filler FROM generate_series(1, 10000) AS n;
-CREATE TABLE committed (i int);
-SQL
+sql($node, 'CREATE TABLE committed (i int)');
 
 # Restarts with these lines; or, where the server says that it lacks something, without, and
 # returns what it said.
@@ -110,51 +105,6 @@ SQL
 	}
 }
 sql($node, 'ALTER SYSTEM RESET wal_sync_method');
-
-# ------------------------------------------------------------- how blocks are read
-
-# Descriptors of a process on io_uring.
-sub rings ($pid)
-{
-	return grep { (readlink($_) // '') eq 'anon_inode:[io_uring]' } bsd_glob("/proc/$pid/fd/*");
-}
-
-# Backends on io_uring have a ring each, inherited from the postmaster.
-SKIP:
-{
-	my $lacks = restart_with('io_method = io_uring', qr/io_method|io_uring/);
-	skip "io_uring: $lacks", 8 if $lacks;
-	my $session = session($node);
-	query($session, 'SET client_min_messages = warning');
-	isnt(scalar(rings($session->{pid})), 0, 'io_uring: a backend uses it');
-	for ("'pg_wal', duration => '100 ms'",
-		"'pg_wal', 'commit', workers => 2, duration => '1 s', flush_interval => '2 ms'")
-	{
-		is(join('', query($session,
-				"SELECT sum(ops) > 0 FROM sync_probe.probe($_, record => false)")), "t\n",
-			"io_uring: probe($_)");
-	}
-
-	# a cancel that arrives while a probe flushes
-	start_query($session, "SELECT FROM sync_probe.probe('pg_default', 'pg_test_fsync', "
-		  . LONG_PROBE . ')');
-	wait_phase($node, $session, 'measuring');
-	sql($node, "SELECT pg_cancel_backend($session->{pid})");
-	like((finish_query($session))[1], qr/canceling statement due to user request/,
-		'io_uring: canceled');
-
-	# a child process of the backend
-	start_query($session, 'SELECT transactions > 0 FROM sync_probe.pgbench('
-		  . "'upsert', clients => 2, rows => 100, duration => '3 s')");
-	wait_running($node, $session, 2);
-	is(join(' ', map { rings($_) } pgbench_children($node)), '',
-		'io_uring: pgbench has no descriptor of a ring');
-	is(join('', finish_query($session)), "t\n", 'io_uring: a workload');
-	is(join('', query($session, 'SELECT sum(n), sum(length(filler)) FROM blocks')),
-		"50005000|9000000\n", 'io_uring: then blocks are read as before');
-	$session->quit;
-	nothing_left($node, 'io_uring');
-}
 
 # ------------------------------------------------------------- statistics of indexes
 #

@@ -3,8 +3,6 @@
 # with a session of another release.  It ends at once, the session says what to do, and nothing
 # is left.  A setting is restored also by the other release.
 
-use JSON::PP ();
-use SyncProbeRelease;
 use SyncProbeTest;
 
 plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
@@ -16,7 +14,7 @@ my $trial = q{CALL sync_probe.trial('commit_delay', '{0,50}', slot => '1 s', dur
 
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my $library = "$folder/pg_sync_probe.so";
-my $release = JSON::PP->new->decode(slurp_file(source_file('META.json')))->{version};
+my $release = sql($node, 'SELECT library FROM sync_probe.version()');
 # only its first digit is another: linkers let other strings share the end of this one
 my $other = $release =~ s/^(\d)/($1 + 1) % 10/er;
 my %content = ($release => slurp_file(build_directory() . '/pg_sync_probe.so'));

@@ -6,16 +6,12 @@
 
 package SyncProbeBrowser;
 
-use strict;
-use warnings;
-use experimental 'signatures';
-
 use Encode ();
 use HTTP::Tiny;
 use IPC::Cmd 'can_run';
 use IPC::Run;
 use JSON::PP;
-use PostgreSQL::Test::Utils;
+use SyncProbeTest;
 
 # Nothing if it is not installed.  As it works without its sandbox, which containers often
 # refuse, it must only read pages that the test itself made.

@@ -1,42 +1,19 @@
 # SyncProbeRelease.pm
 #
-# What tests of versions share: the sources, rows of every table, and the comparison of what two
-# databases have installed.
+# What tests of versions share: rows of every table, and the comparison of what two databases have
+# installed.
 
 package SyncProbeRelease;
 
 use Exporter 'import';
 use SyncProbeTest;
 
-our @EXPORT = qw(source_file default_version kept_versions extension_folder record_history
-  history_of has_history_ok installed differences);
-
-my $root = source_directory();
-
-sub source_file { return "$root/$_[0]" }
-
-sub default_version
-{
-	my ($version) = slurp_file("$root/pg_sync_probe.control") =~ /^default_version = '(.*)'$/m
-	  or die "no default_version in pg_sync_probe.control";
-	return $version;
-}
+our @EXPORT = qw(kept_versions record_history history_of has_history_ok installed differences);
 
 # Those whose install scripts are kept, with the current one if it is released.
-sub kept_versions { return map { /--(.*)\.sql$/ } glob("$root/src/sql/releases/*.sql") }
-
-# Where the server finds the scripts of the extension.  Debian's servers up to 17 look below
-# extension_destdir, later ones along a path; others only in their own folder.
-sub extension_folder ($node)
+sub kept_versions
 {
-	chomp(my $own = qx(pg_config --sharedir));
-	my @folders = map { "$_/extension" } split /\n/, sql($node, <<"SQL");
-SELECT current_setting('extension_destdir', true) || '$own'
-UNION ALL SELECT regexp_split_to_table(current_setting('extension_control_path', true), ':')
-UNION ALL SELECT '$own'
-SQL
-	my ($found) = grep { -e "$_/pg_sync_probe.control" } @folders or die "not in @folders";
-	return $found;
+	return map { /--(.*)\.sql$/ } glob(source_directory() . '/src/sql/releases/*.sql');
 }
 
 # ----------------------------------------------------------------- rows of every table
@@ -64,27 +41,26 @@ SQL
 	return \%rows;
 }
 
-# The rows of users in every table, and where the sequences stand, as text, a hash.  Columns that
-# a later version has are left out.
-sub history_of ($node, $database, @later)
+# The rows of users in every table, and where the sequences stand, as text, a hash.  Without nulls,
+# as a later version may have further columns.
+sub history_of ($node, $database)
 {
-	my $without = join '', map { " - '$_'" } 'log_cnt', @later;
 	my @tables = split /\n/, $node->safe_psql($database, <<'SQL');
 SELECT t::regclass || ' ' || c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c)
 WHERE extname = 'pg_sync_probe'
 SQL
 	return map {
 		($_ => $node->safe_psql($database,
-				"SELECT to_jsonb(t)$without FROM (SELECT * FROM $_) AS t ORDER BY 1"))
+				"SELECT jsonb_strip_nulls(to_jsonb(t) - 'log_cnt') FROM (SELECT * FROM $_) AS t"
+				  . ' ORDER BY 1'))
 	} @tables;
 }
 
-# A database has these rows of another, but for columns that a later version has, and goes on:
-# further runs, a report of all.
-sub has_history_ok ($node, $database, $name, $rows, @later)
+# A database has these rows of another, and goes on: further runs, a report of all.
+sub has_history_ok ($node, $database, $name, $rows)
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	my %here = history_of($node, $database, @later);
+	my %here = history_of($node, $database);
 	is($here{$_}, $rows->{$_}, "$name: $_") for sort keys %$rows;
 	is($node->safe_psql($database, <<'SQL'), "t\nSELECT :i;\nt", "$name: it works");
 SET client_min_messages = warning;

@@ -27,7 +27,7 @@ use sigtrap qw(die TERM);
 
 our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
 	sleep probe_cluster cron_conf write_file source_directory build_directory add_standby
-	add_tablespace has_other_strings prepared_filesystems sql messages run_sql reload_with
+	add_tablespace has_other_strings sql messages run_sql reload_with
 	session verbose_session start_query query_has_ended finish_query query start_probe
 	pause_probe start_commits end_probe wait_for wait_phase wait_active wait_running probe_files
 	server_processes pgbench_children pgbench_sql workload_call workload_schemas let_runs_count
@@ -165,13 +165,6 @@ sub reload_with ($node, $setting, $value)
 sub has_other_strings ($node)
 {
 	return $node->psql('postgres', 'SET standard_conforming_strings = off') == 0;
-}
-
-# File systems that script/filesystems.sh has prepared, by name, of these variables
-# ("ext4=/path xfs=/path ...").
-sub prepared_filesystems (@variables)
-{
-	return map { split /=/, $_, 2 } map { split ' ', $ENV{$_} // '' } @variables;
 }
 
 # ------------------------------------------------------------------- sessions
