@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # Clean Debian systems, one for each version of PostgreSQL, to build and test in.
 #
 # To be sourced, by a script that root runs.  Each system is an archive made by mmdebstrap
@@ -10,9 +9,7 @@
 #
 # script/in-chroot does all of this for one command.  With SP_CHROOTS=FOLDER the archives
 # stay there for the next time, and are made again after a week.
-# shellcheck disable=SC2034
 
-# shellcheck source=script/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 TMPDIR=${TMPDIR:-/var/tmp}		# these systems are large
@@ -45,7 +42,6 @@ chroots=				# the folder of all of them
 chroot_reason=			# why a system could not be made
 
 # mirror_of SUITE: the machine's own of Debian, or of Debian-Security.
-# shellcheck disable=SC2016
 mirror_of() {
 	apt-get indextargets 'Created-By: Packages' 'Origin: Debian' \
 		"Label: Debian$([[ $1 != *-security ]] || echo -Security)" \
@@ -59,7 +55,6 @@ prepare_chroots() {
 	[[ $(id -u) == 0 ]] && unshare --mount --pid --ipc --fork true 2>/dev/null &&
 		command -v apt-get >/dev/null ||
 		{ chroot_reason="needs root, namespaces, and apt of Debian"; return 1; }
-	# shellcheck disable=SC2174
 	mkdir -p -m 700 -- "$folder"
 	[[ -O $folder && $(stat -L -c %a -- "$folder") == *00 ]] ||
 		die "SP_CHROOTS is \"$folder\", which must be yours and nobody else's (chmod 700)"
@@ -83,7 +78,6 @@ sources_of() {
 
 # What a new system gets from this machine to reach the network, and settings.  Servers are of
 # experimental if it stands on that, other packages are not.
-# shellcheck disable=SC2016
 setup_hook='
 	mkdir -p "$1/etc/postgresql-common/createcluster.d" "$1/etc/apt/preferences.d" \
 		"$1/usr/local/share"
@@ -96,7 +90,6 @@ setup_hook='
 
 # make_chroot NAME SUITES PACKAGES [HOOK [OPTION...]]: HOOK is run by bash in the new system,
 # OPTIONs are mmdebstrap's.  What was made this week from the same is kept.
-# shellcheck disable=SC2016
 make_chroot() {
 	local suites=$2 packages=$3 hook=${4:-} archive key
 	key=$(printf '%s' "$*")		# without the newlines at its end that $(<) drops
@@ -160,7 +153,6 @@ run_apart() {
 
 # What runs first in the namespaces: the folder becomes /, with this machine's devices.  This
 # shell stays as the first process, and waits for those without parents.
-# shellcheck disable=SC2016
 chroot_entry='
 	set -e
 	mount --bind "$1" "$1"

@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # What the scripts here and bench/run share: the packages they need, one folder for everything they
 # make, a private build of this checkout, throw-away clusters that see that build, and results.
 #
@@ -24,7 +23,6 @@ job=				# process (and process group) of run_job
 job_minutes=1		# that it may take to tidy up
 installed=			# set when the build went into the server itself
 
-# shellcheck source=script/install.sh
 source "$root/script/install.sh"
 
 heading() { printf '\n== %s\n\n' "$*"; }
@@ -142,7 +140,6 @@ finish() {
 # caller's session must not decide what a throw-away cluster is, or which one a test reaches.
 start_work() {
 	local parent=${TMPDIR:-/tmp}
-	# shellcheck disable=SC2046
 	unset $(compgen -v PG | grep -vx PG_CONFIG) MAKEFLAGS MFLAGS MAKELEVEL CDPATH
 	# A socket's path has room for 107 bytes, and SP_TEST_FILESYSTEMS separates paths by blanks.
 	if [[ $parent == *[[:space:]]* || ${#parent} -gt 50 ]]; then

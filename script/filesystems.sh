@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # File systems to try a probe on: ext4, xfs, btrfs in sparse files behind loop devices, a ZFS
 # pool by zfs-fuse, tmpfs; and for tests of evidence those whose syncs, names, sizes or owners
 # are not as they should be.  All below one folder, all gone when release_filesystems returns.
@@ -54,7 +53,6 @@ set_attribute() {
 	local device file
 	device=$(losetup -n -O NAME -j "$1") && file=/sys/class/block/${device##*/}/$2 &&
 		[[ -e $file ]] || return
-	# shellcheck disable=SC2016
 	[[ $(<"$file") == "$3" ]] || fs_try "$BASH" -c 'printf "%s" "$2" >"$1"' bash "$file" "$3"
 }
 
@@ -172,7 +170,6 @@ prepare_filesystems() {
 	else
 		echo "No file systems can be mounted here (needs root and a mount namespace)." >&2
 	fi
-	# shellcheck disable=SC2086
 	make_filesystems SP_TEST_FILESYSTEMS "$2" $fs_names
 }
 

@@ -1,8 +1,6 @@
-# shellcheck shell=bash
 # Which server, and the packages that are missing to build and test with it.
 #
 # To be sourced by script/common.sh.  Sets pg_config and major.
-# shellcheck disable=SC2154,SC2034
 
 # That of PG_CONFIG, the newest server there is, or Debian's default; these two may still have
 # to be installed.
@@ -59,7 +57,6 @@ find_missing() {
 	choose_server
 	missing=() optional=()
 	while read -r kind package command; do
-		# shellcheck disable=SC2086
 		$command >/dev/null 2>&1 </dev/null && continue
 		case $(id -u):$1:$kind in
 			*:all | *:test:test | *:full:test) missing+=("$package") ;;
