@@ -101,8 +101,9 @@ make_chroot() {
 	rm -f "$archive.key"
 	apt-config dump | grep -E '^Acquire::(Check-|Retries|ForceIPv|https?|Languages)' |
 		grep -vE ' "";$|Auto-Detect' >"$work/apt.conf" || true
-	if ! run_apart env "TMPDIR=$work" "HOOK=$(declare -f get_source); ${4:-}" mmdebstrap --variant=minbase --format=tar \
-		"--include=ca-certificates,${3// /,}" "--aptopt=$work/apt.conf" \
+	if ! run_apart env "TMPDIR=$work" "HOOK=$(declare -f get_source); ${4:-}" \
+		mmdebstrap --variant=minbase --format=tar "--aptopt=$work/apt.conf" \
+		"--include=ca-certificates,${3// /,}" \
 		"--setup-hook=$setup_hook" '--customize-hook=exec chroot "$1" bash -euc "$HOOK"' \
 		"${@:5}" "${2%% *}" "$archive.new" - < <(sources_of "$2") >"$archive.log" 2>&1; then
 		chroot_reason="mmdebstrap failed: $(grep -m 1 -iE '^(E:|ERROR)' "$archive.log")"

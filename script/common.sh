@@ -85,7 +85,8 @@ stage() {
 	add_result "$title" "$p" "$f" "$s" "$((SECONDS - begin)) s"
 }
 
-# The end of a script of tests: a table of its stages, if it has any.  The exit status is 1 if anything failed.
+# The end of a script of tests: a table of its stages, if it has any.  The exit status is 1 if
+# anything failed.
 finish() {
 	((${#summary[@]} == 0)) || { heading Summary; printf '%s\n' "${summary[@]}"; }
 	exit "$((failed > 0))"

@@ -172,7 +172,8 @@ release_filesystems() {
 	local image
 	[[ -n $fs_folder ]] || return 0
 	for image in "$fs_folder"/{write_through,no_iostats}.img; do
-		[[ ! -e $image ]] || { use_write_back "$image" && set_attribute "$image" queue/iostats 1; } ||
+		[[ -e $image ]] || continue
+		use_write_back "$image" && set_attribute "$image" queue/iostats 1 ||
 			echo "The device of $image could not be set back." >&2
 	done
 	end_zfs
