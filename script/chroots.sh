@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # Clean Debian systems, one for each version of PostgreSQL, to build and test in.
 #
 # To be sourced, by a script that root runs.  Each system is an archive made by mmdebstrap
@@ -10,46 +9,45 @@
 #
 # script/in-chroot does all of this for one command.  With SP_CHROOTS=FOLDER the archives
 # stay there for the next time, and are made again after a week.
-# shellcheck disable=SC2034
 
-# shellcheck source=script/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 TMPDIR=${TMPDIR:-/var/tmp}		# these systems are large
 
 # The suites of Debian that have each version; the system stands on the first.
-declare -A suites_of=(
+suites_of=(
 	[15]="bookworm bookworm-security"
 	[16]="trixie trixie-security"		# 17's: 16 was in none, see wheel_hook
 	[17]="trixie trixie-security"
 	[18]="forky"
 	[19]="unstable experimental"
 )
-mapfile -t supported_versions < <(printf '%s\n' "${!suites_of[@]}" | sort -n)
 # pgTAP is SQL only, and serves versions that have no package of it.
-declare -A pgtap_of=([16]=17 [19]=18)
-wheel_major=16
+pgtap_of=([16]=17 [19]=18)
 
 # choose_versions [MAJOR...]: sets majors to these, which must be supported, or to all.
 choose_versions() {
 	local major
 	majors=("$@")
-	(($# > 0)) || majors=("${supported_versions[@]}")
+	(($# > 0)) || majors=("${!suites_of[@]}")
 	for major; do
-		[[ -n ${suites_of[$major]:-} ]] ||
-			die "\"$major\" is no supported version; supported are ${supported_versions[*]}"
+		[[ " ${!suites_of[*]} " == *" $major "* ]] ||
+			die "\"$major\" is no supported version; supported are ${!suites_of[*]}"
 	done
 }
 
 chroots=				# the folder of all of them
 chroot_reason=			# why a system could not be made
 
-# mirror_of SUITE: the machine's own of Debian, or of Debian-Security.
-# shellcheck disable=SC2016
-mirror_of() {
-	apt-get indextargets 'Created-By: Packages' 'Origin: Debian' \
-		"Label: Debian$([[ $1 != *-security ]] || echo -Security)" \
-		--format '$(REPO_URI)' | head -n 1
+# sources_of SUITES: for apt, from this machine's own mirrors of Debian and of Debian-Security.
+sources_of() {
+	local suite mirror key=/usr/share/keyrings/debian-archive-keyring.gpg
+	for suite in $1; do
+		mirror=$(apt-get indextargets 'Created-By: Packages' 'Origin: Debian' \
+			"Label: Debian$([[ $suite != *-security ]] || echo -Security)" \
+			--format '$(REPO_URI)' | head -n 1)
+		[[ -z $mirror ]] || echo "deb [signed-by=$key] $mirror $suite main contrib"
+	done
 }
 
 # prepare_chroots: in SP_CHROOTS, or a temporary folder.  Root works there, so nobody else may
@@ -59,11 +57,10 @@ prepare_chroots() {
 	[[ $(id -u) == 0 ]] && unshare --mount --pid --ipc --fork true 2>/dev/null &&
 		command -v apt-get >/dev/null ||
 		{ chroot_reason="needs root, namespaces, and apt of Debian"; return 1; }
-	# shellcheck disable=SC2174
-	mkdir -p -m 700 -- "$folder"
+	(umask 077 && mkdir -p -- "$folder")
 	[[ -O $folder && $(stat -L -c %a -- "$folder") == *00 ]] ||
 		die "SP_CHROOTS is \"$folder\", which must be yours and nobody else's (chmod 700)"
-	if ! command -v mmdebstrap >/dev/null || [[ -z $(mirror_of stable) ]]; then
+	if ! command -v mmdebstrap >/dev/null || [[ -z $(sources_of stable) ]]; then
 		apt_get update || true
 		apt_get install --no-install-recommends mmdebstrap debian-archive-keyring ||
 			{ chroot_reason="mmdebstrap cannot be installed"; return 1; }
@@ -73,17 +70,8 @@ prepare_chroots() {
 
 # ------------------------------------------------------------- making a system
 
-sources_of() {
-	local suite mirror key=/usr/share/keyrings/debian-archive-keyring.gpg
-	for suite in $1; do
-		mirror=$(mirror_of "$suite")
-		[[ -z $mirror ]] || echo "deb [signed-by=$key] $mirror $suite main contrib"
-	done
-}
-
 # What a new system gets from this machine to reach the network, and settings.  Servers are of
 # experimental if it stands on that, other packages are not.
-# shellcheck disable=SC2016
 setup_hook='
 	mkdir -p "$1/etc/postgresql-common/createcluster.d" "$1/etc/apt/preferences.d" \
 		"$1/usr/local/share"
@@ -94,39 +82,42 @@ setup_hook='
 	test ! -f /etc/pip.conf || cp /etc/pip.conf "$1/etc/"
 '
 
+# get_source PACKAGE, for hooks: its source without Debian's patches, in the folder that they are in
+# then.
+get_source() {
+	sed "s/^deb /deb-src /" /etc/apt/sources.list >/etc/apt/sources.list.d/source.list &&
+		apt-get -q update && mkdir /tmp/source && cd /tmp/source &&
+		apt-get -q source --tar-only --download-only "$1" &&
+		tar -xf ./*.orig.tar.* --strip-components 1
+}
+
 # make_chroot NAME SUITES PACKAGES [HOOK [OPTION...]]: HOOK is run by bash in the new system,
 # OPTIONs are mmdebstrap's.  What was made this week from the same is kept.
-# shellcheck disable=SC2016
 make_chroot() {
-	local suites=$2 packages=$3 hook=${4:-} archive key
-	key=$(printf '%s' "$*")		# without the newlines at its end that $(<) drops
+	local archive
 	[[ -n $chroots ]] || prepare_chroots || return
 	archive=$chroots/$1.tar
-	shift "$(($# < 4 ? $# : 4))"
-	[[ -z $(find "$archive.key" -mtime -7 2>/dev/null) || $(<"$archive.key") != "$key" ]] ||
-		return 0
+	[[ -z $(find "$archive.key" -mtime -7 2>/dev/null) || $(<"$archive.key") != "$*." ]] || return 0
 	rm -f "$archive.key"
 	apt-config dump | grep -E '^Acquire::(Check-|Retries|ForceIPv|https?|Languages)' |
 		grep -vE ' "";$|Auto-Detect' >"$work/apt.conf" || true
-	if ! run_apart env "TMPDIR=$work" "HOOK=$hook" mmdebstrap --variant=minbase --format=tar \
-		"--include=ca-certificates,${packages// /,}" "--aptopt=$work/apt.conf" \
-		"--setup-hook=$setup_hook" '--customize-hook=exec chroot "$1" bash -euc "$HOOK"' "$@" \
-		"${suites%% *}" "$archive.new" - < <(sources_of "$suites") >"$archive.log" 2>&1; then
+	if ! run_apart env "TMPDIR=$work" "HOOK=$(declare -f get_source); ${4:-}" \
+		mmdebstrap --variant=minbase --format=tar "--aptopt=$work/apt.conf" \
+		"--include=ca-certificates,${3// /,}" \
+		"--setup-hook=$setup_hook" '--customize-hook=exec chroot "$1" bash -euc "$HOOK"' \
+		"${@:5}" "${2%% *}" "$archive.new" - < <(sources_of "$2") >"$archive.log" 2>&1; then
 		chroot_reason="mmdebstrap failed: $(grep -m 1 -iE '^(E:|ERROR)' "$archive.log")"
 		return 1
 	fi
 	mv "$archive.new" "$archive"
-	printf '%s' "$key" >"$archive.key"
+	echo "$*." >"$archive.key"		# $(<) drops newlines at the end, as of a hook
 }
 
 # 16 is a complete server 16.2 with headers, of a wheel on PyPI, x86_64 only.  Its makefile knows
 # no Perl tests: they are those of 17.
 wheel_hook='
-	python3 -m venv /tmp/venv
-	/tmp/venv/bin/pip -q --disable-pip-version-check install --no-deps \
-		--only-binary :all: --platform manylinux2014_x86_64 --implementation cp \
-		--python-version 3.12 --target /opt/pgserver pgserver==0.1.4
-	rm -r /tmp/venv
+	pip -q install --no-deps --only-binary :all: --platform manylinux2014_x86_64 \
+		--implementation cp --python-version 3.12 --target /opt/pgserver pgserver==0.1.4
 	server=/opt/pgserver/pgserver/pginstall
 	pgxs=$server/lib/postgresql/pgxs/src
 	cp -r /usr/lib/postgresql/17/lib/pgxs/src/test/perl $pgxs/test/
@@ -139,8 +130,8 @@ wheel_hook='
 make_server_chroot() {
 	local pgtap=${pgtap_of[$1]:-$1} packages="postgresql-$1 postgresql-server-dev-$1"
 	local hook="ln -s /usr/lib/postgresql/$1/bin /opt/server"
-	if [[ $1 == "$wheel_major" ]]; then
-		packages="postgresql-server-dev-$pgtap python3-venv" hook=$wheel_hook
+	if [[ $1 == 16 ]]; then
+		packages="postgresql-server-dev-$pgtap python3-pip" hook=$wheel_hook
 	fi
 	make_chroot "$1" "${suites_of[$1]}" "$packages postgresql-$pgtap-pgtap" "$hook
 		cp -n /usr/share/postgresql/$pgtap/extension/pgtap* $(
@@ -160,7 +151,6 @@ run_apart() {
 
 # What runs first in the namespaces: the folder becomes /, with this machine's devices.  This
 # shell stays as the first process, and waits for those without parents.
-# shellcheck disable=SC2016
 chroot_entry='
 	set -e
 	mount --bind "$1" "$1"
@@ -175,9 +165,8 @@ chroot_entry='
 	umount -l /old
 	cd /root/pg_sync_probe
 	shift
-	set +e
 	"$@"
-	exit $?
+	exit
 '
 
 # unpack_chroot NAME: in $work/system, with a copy of this checkout in /root/pg_sync_probe.

@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # What the scripts here and bench/run share: the packages they need, one folder for everything they
 # make, a private build of this checkout, throw-away clusters that see that build, and results.
 #
@@ -24,7 +23,6 @@ job=				# process (and process group) of run_job
 job_minutes=1		# that it may take to tidy up
 installed=			# set when the build went into the server itself
 
-# shellcheck source=script/install.sh
 source "$root/script/install.sh"
 
 heading() { printf '\n== %s\n\n' "$*"; }
@@ -35,9 +33,8 @@ die() { say "${0##*/}: $*"; exit 1; }
 
 passed=0 failed=0 skipped=0
 summary=()
-unfinished=			# set by a script whose last line is the sum, until that is printed
+sums=				# set by a script whose last line is the sum
 show=(cat)			# filter of what is shown of a stage
-marker=				# process that lives as long as a stage
 
 # count_tests LOG: prints "passed failed skipped": the sum that is its last line, or else from
 # TAP as prove -v shows it and from pg_regress, which prints TAP since 16 and "test x ... ok"
@@ -59,15 +56,8 @@ add_result() {
 	passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
 }
 
-# skip TITLE REASON, fail TITLE REASON: in place of a stage that cannot run.
-skip() { no_stage "$1" 0 1 "skipped: $2"; }
-fail() { no_stage "$1" 1 0 "$2"; }
-
-no_stage() {
-	heading "$1"
-	say "$4"
-	add_result "$1" 0 "$2" "$3" "$4"
-}
+# skip TITLE REASON: in place of a stage that cannot run.
+skip() { heading "$1"; say "skipped: $2"; add_result "$1" 0 0 1 "skipped: $2"; }
 
 # What a script shows of a stage that failed, from its log.
 at_failure() { :; }
@@ -80,16 +70,13 @@ stage() {
 	shift
 	heading "$title"
 	: >"$log"
-	sleep infinity &
-	marker=$!
-	disown			# a signal to our whole group ends it, too: then "wait" would wait for the job
-	tail -n +1 -s 0.1 --pid="$marker" -f "$log" | "${show[@]}" &
+	tail -n +1 -s 0.1 --pid=$$ -f "$log" | sed -u '/^end of stage$/Q' | "${show[@]}" &
 	shown=$!
 	"$@" >>"$log" 2>&1 || status=$?
-	end_marker
+	read -r p f s < <(count_tests "$log")
+	echo 'end of stage' >>"$log"
 	wait "$shown" || true
 
-	read -r p f s < <(count_tests "$log")
 	if ((p + f + s == 0 || (status != 0 && f == 0))); then
 		say "$title: exit status $status after $p passed and $s skipped tests"
 		f=1
@@ -98,42 +85,11 @@ stage() {
 	add_result "$title" "$p" "$f" "$s" "$((SECONDS - begin)) s"
 }
 
-end_marker() {
-	[[ -z $marker ]] || kill "$marker" 2>/dev/null || true
-	marker=
-}
-
-# check TITLE COMMAND...: one test, which passes if the command succeeds.
-check() {
-	local title=$1
-	shift
-	if "$@" >"$work/check.log" 2>&1; then
-		echo "ok - $title"
-		passed=$((passed + 1))
-	else
-		tail -n 100 "$work/check.log" | sed 's/^/# /'
-		echo "not ok - $title"
-		failed=$((failed + 1))
-		return 1
-	fi
-}
-
-# shows_advice COMMAND...: a demo, which must reach its end, with a row of advice.
-shows_advice() {
-	"$@" 2>&1 | tee "$work/demo" || return
-	grep -qE '^ pg_wal +\|' "$work/demo" && grep -qx '== Done' "$work/demo"
-}
-
-print_sum() { printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"; }
-
-# The end of a script of tests: a table of its stages, if it has any, and as the last line the sum,
-# "N passed, N failed, N skipped".  The exit status is 1 if anything failed.
+# The end of a script of tests: a table of its stages, if it has any.  The exit status is 1 if
+# anything failed.
 finish() {
 	((${#summary[@]} == 0)) || { heading Summary; printf '%s\n' "${summary[@]}"; }
-	print_sum
-	unfinished=
-	((failed == 0))
-	exit
+	exit "$((failed > 0))"
 }
 
 # ----------------------------------------------- the folder, and its end
@@ -142,13 +98,10 @@ finish() {
 # caller's session must not decide what a throw-away cluster is, or which one a test reaches.
 start_work() {
 	local parent=${TMPDIR:-/tmp}
-	# shellcheck disable=SC2046
 	unset $(compgen -v PG | grep -vx PG_CONFIG) MAKEFLAGS MFLAGS MAKELEVEL CDPATH
 	# A socket's path has room for 107 bytes, and SP_TEST_FILESYSTEMS separates paths by blanks.
-	if [[ $parent == *[[:space:]]* || ${#parent} -gt 50 ]]; then
-		say "TMPDIR is too long or contains blanks for sockets and mount points: using /tmp"
-		parent=/tmp
-	fi
+	[[ $parent != *[[:space:]]* && ${#parent} -le 50 ]] ||
+		die "TMPDIR is too long or contains blanks for sockets and mount points"
 	trap clean_up EXIT
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
@@ -194,14 +147,9 @@ wait_job() {
 
 run_job() { start_job "$@"; wait_job; }
 
-# Processes that work somewhere below our folder: servers sit in their data directory, builds
-# and tests in the build folder.  Only our own do.
-our_processes() {
-	find /proc -mindepth 2 -maxdepth 2 -name cwd \( -lname "$work" -o -lname "$work/*" \) \
-		-printf '%h\n' 2>/dev/null | sed 's|.*/||'
-}
-
-# SIGQUIT is an immediate shutdown to servers that a job left.
+# The job, which may tidy up, and then all processes that work somewhere below our folder: servers
+# sit in their data directory, builds and tests in the build folder.  Only our own do.  SIGQUIT is
+# an immediate shutdown to servers that a job left.
 end_processes() {
 	local signal processes tries
 	if [[ -n $job ]]; then
@@ -212,7 +160,8 @@ end_processes() {
 	fi
 	for signal in QUIT KILL; do
 		for ((tries = 0; tries < 30; tries++)); do
-			mapfile -t processes < <(our_processes)
+			mapfile -t processes < <(find /proc -mindepth 2 -maxdepth 2 -name cwd \
+				\( -lname "$work" -o -lname "$work/*" \) -printf '%h\n' | sed 's|.*/||')
 			((${#processes[@]} > 0)) || return 0
 			((tries > 0)) || kill "-$signal" "${processes[@]}"
 			sleep 0.1
@@ -223,21 +172,21 @@ end_processes() {
 # Further steps of a caller's own, before the folder goes.
 at_clean_up() { :; }
 
-# Also after die, who reads the last line of a test must find a failure there.
+# The last line of a script of tests is the sum, "N passed, N failed, N skipped".  Also after die,
+# who reads it must find a failure there.
 clean_up() {
 	local status=$?
 	trap - EXIT
 	trap '' HUP INT TERM
 	set +e
-	end_marker
 	end_processes
 	at_clean_up
 	[[ -z $installed ]] || make -s -C "$build" "${make_args[@]}" uninstall >/dev/null 2>&1
 	cd /
 	rm -rf -- "$work"
-	if [[ -n $unfinished && $status -lt 128 ]]; then
-		failed=$((failed + 1))
-		print_sum
+	if [[ -n $sums && $status -lt 128 ]]; then
+		((status == 0 || failed > 0)) || failed=1
+		printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 	fi
 	exit "$status"
 }
@@ -276,12 +225,10 @@ stage_extension() {
 	elif has_setting extension_control_path; then
 		server_conf+="extension_control_path = '$work/stage$share:\$system'"
 	else
-		server_conf=
-		if [[ -e $share/extension/pg_sync_probe.control ]]; then
-			say "This server finds extensions in $share only, which has a pg_sync_probe: remove it."
-			return 1
-		fi
+		[[ ! -e $share/extension/pg_sync_probe.control ]] ||
+			die "this server finds extensions in $share only, which has a pg_sync_probe: remove it"
 		say "This server finds extensions in $share only: installing there until the end."
+		server_conf=
 		installed=1
 		make -s -C "$build" "${make_args[@]}" install
 	fi
@@ -289,10 +236,18 @@ stage_extension() {
 
 # ---------------------------------------------------------------- the cluster
 
+# start_perl PROGRAMS VARIABLE=VALUE...: these make clusters of their own, which read TEMP_CONFIG.
+start_perl() {
+	printf '%s\n' "$server_conf" >"$work/temp_config"
+	start_job env -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE "TEMP_CONFIG=$work/temp_config" \
+		make -s "${make_args[@]}" REGRESS= "PROVE_TESTS=$1" "${@:2}" installcheck
+}
+
 # start_cluster [INITDB-ARGUMENT...]: a throw-away one that listens on a socket in our folder
 # only, and the environment with which every client reaches it.
 start_cluster() {
 	local data=$work/data
+	rm -rf -- "$data"
 	mkdir_as_user "$work/socket"
 	run_job "$bindir/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C "$@" \
 		>/dev/null || return

@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # File systems to try a probe on: ext4, xfs, btrfs in sparse files behind loop devices, a ZFS
 # pool by zfs-fuse, tmpfs; and for tests of evidence those whose syncs or names are not as they
 # should be.  All below one folder, all gone when release_filesystems returns.
@@ -15,8 +14,7 @@
 fs_image_size=600M		# always in M
 fs_image_written=
 fs_names="ext4 xfs btrfs zfs tmpfs"
-fs_statistics=			# of zfs-fuse, a directory outside of our folder, if we have made it
-fs_attributes=()		# of set_attribute, to be set back: three for each
+fs_statistics=			# is /zfs-kstat, of zfs-fuse, ours?
 fs_zfs_daemon=
 fs_folder=
 
@@ -54,7 +52,6 @@ set_attribute() {
 	local device file
 	device=$(losetup -n -O NAME -j "$1") && file=/sys/class/block/${device##*/}/$2 &&
 		[[ -e $file ]] || return
-	# shellcheck disable=SC2016
 	[[ $(<"$file") == "$3" ]] || fs_try "$BASH" -c 'printf "%s" "$2" >"$1"' bash "$file" "$3"
 }
 
@@ -72,22 +69,21 @@ make_image_filesystem() {
 # directories, which are covered here, and mounts its statistics in a third.  The two stay in /run:
 # to remove them would end the mounts that other runs have on them.
 make_zfs() {
-	local directory pool=sync_probe_$$ tries
+	local directory tries
 	command -v zfs-fuse >/dev/null && [[ -c /dev/fuse ]] || return
 	for directory in /run/lock/zfs /run/zfs; do
 		fs_mount "$directory" -t tmpfs -o size=1M tmpfs || return
 	done
-	[[ -d /zfs-kstat ]] || fs_statistics=/zfs-kstat
+	[[ -d /zfs-kstat ]] || fs_statistics=1
 	zfs-fuse --no-daemon >>"$fs_folder.log" 2>&1 </dev/null &
 	fs_zfs_daemon=$!
 	for ((tries = 0; tries < 50; tries++)); do
-		[[ ! -S /run/zfs/zfs_socket ]] || break
-		sleep 0.1
+		[[ -S /run/zfs/zfs_socket ]] || sleep 0.1
 	done
 	mkdir -p "$fs_folder/zfs"
 	make_image "$fs_folder/zfs.img" && fs_try zpool create -o cachefile=none \
-		-m "$fs_folder/zfs" "$pool" "$fs_folder/zfs.img" && fs_try mountpoint "$fs_folder/zfs" ||
-		{ end_zfs; return 1; }
+		-m "$fs_folder/zfs" "sync_probe_$$" "$fs_folder/zfs.img" &&
+		fs_try mountpoint "$fs_folder/zfs" || { end_zfs; return 1; }
 }
 
 # Nobody needs the pool again, and zfs-fuse takes its time over SIGTERM.
@@ -96,17 +92,8 @@ end_zfs() {
 	kill -KILL "$fs_zfs_daemon" 2>/dev/null || true
 	wait "$fs_zfs_daemon" 2>/dev/null || true
 	fs_zfs_daemon=
-	[[ -z $fs_statistics ]] || fs_try umount -l "$fs_statistics" || true
-	[[ -z $fs_statistics ]] || fs_try rmdir "$fs_statistics" || true
+	[[ -z $fs_statistics ]] || { fs_try umount -l /zfs-kstat && fs_try rmdir /zfs-kstat; } || true
 	fs_statistics=
-}
-
-# make_with_attribute NAME ATTRIBUTE VALUE USUAL: the setting outlives the mount, and the next
-# user of the loop device would get it: it is noted before it is made, whatever happens.
-make_with_attribute() {
-	make_image_filesystem "$1" ext4 || return
-	fs_attributes+=("$fs_folder/$1.img" "$2" "$4")
-	set_attribute "$fs_folder/$1.img" "$2" "$3"
 }
 
 # make_node NAME: fsync() on a descriptor of the device of another one makes that flush, without
@@ -130,8 +117,11 @@ make_filesystem() {
 		tmpfs) fs_mount "$path" -t tmpfs -o "size=$fs_image_size" tmpfs ;;
 		nobarrier) make_image_filesystem nobarrier ext4 &&
 			fs_try mount -o remount,nobarrier "$path" ;;
-		write_through) make_with_attribute "$name" queue/write_cache "write through" "write back" ;;
-		no_iostats) make_with_attribute "$name" queue/iostats 0 1 ;;
+		# these settings outlive the mount, and release_filesystems sets them back
+		write_through) make_image_filesystem "$name" ext4 &&
+			set_attribute "$path.img" queue/write_cache "write through" ;;
+		no_iostats) make_image_filesystem "$name" ext4 &&
+			set_attribute "$path.img" queue/iostats 0 ;;
 		# whatever a name may hold, not all of it valid in any encoding; given out is a plain one
 		odd_name) make_image_filesystem "$odd" ext4 && ln -s "$odd" "$path" ;;
 		*_device) path=$fs_folder/devices/$name && make_node "$name" ;;
@@ -144,10 +134,8 @@ make_filesystem() {
 # make_filesystems VARIABLE USER NAME...: for that user alone; exports VARIABLE="NAME=PATH ...".
 make_filesystems() {
 	local variable=$1 owner=$2 name path made='' absent=()
-	shift 2
-	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] || set --
-	for name; do
-		if make_filesystem "$name"; then
+	for name in "${@:3}"; do
+		if [[ -n ${SP_PRIVATE_MOUNTS:-} ]] && make_filesystem "$name"; then
 			chown "$owner:" "$path"
 			chmod u=rwX,go= "$path"
 			made+="${made:+ }$name=$path"
@@ -155,19 +143,16 @@ make_filesystems() {
 			absent+=("$name")
 		fi
 	done
-	((${#absent[@]} == 0)) || echo "Not possible here: ${absent[*]}." >&2
+	((${#absent[@]} == 0)) ||
+		echo "Not possible here (needs root, a mount namespace and tools): ${absent[*]}." >&2
 	export "$variable=$made"
 }
 
 prepare_filesystems() {
 	fs_folder=$1
 	mkdir -p "$fs_folder"
-	if [[ -n ${SP_PRIVATE_MOUNTS:-} ]]; then
-		mount --bind "$fs_folder" "$fs_folder"		# one mount with all others below it
-	else
-		echo "No file systems can be mounted here (needs root and a mount namespace)." >&2
-	fi
-	# shellcheck disable=SC2086
+	# one mount with all others below it
+	[[ -z ${SP_PRIVATE_MOUNTS:-} ]] || mount --bind "$fs_folder" "$fs_folder"
 	make_filesystems SP_TEST_FILESYSTEMS "$2" $fs_names
 }
 
@@ -179,14 +164,14 @@ prepare_evidence_filesystems() {
 # Nothing may use the file systems any more.  Attributes first: after the unmount the device may
 # be anybody's.  A lazy unmount is for what a hanging process still holds.
 release_filesystems() {
-	local i
+	local image
 	[[ -n $fs_folder ]] || return 0
-	for ((i = 0; i < ${#fs_attributes[@]}; i += 3)); do
-		set_attribute "${fs_attributes[@]:i:3}" ||
-			echo "This could not be set back: ${fs_attributes[*]:i:3}." >&2
+	for image in "$fs_folder"/{write_through,no_iostats}.img; do
+		[[ -e $image ]] || continue
+		use_write_back "$image" && set_attribute "$image" queue/iostats 1 ||
+			echo "The device of $image could not be set back." >&2
 	done
 	end_zfs
 	fs_try umount -R "$fs_folder" || fs_try umount -R -l "$fs_folder" || true
-	fs_attributes=()
 	unset SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE
 }

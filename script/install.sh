@@ -1,22 +1,16 @@
-# shellcheck shell=bash
 # Which server, and the packages that are missing to build and test with it.
 #
 # To be sourced by script/common.sh.  Sets pg_config and major.
-# shellcheck disable=SC2154,SC2034
 
-# That of PG_CONFIG, the newest server there is, or Debian's default; these two may still have
-# to be installed.
+# That of PG_CONFIG, the newest server there is, or Debian's default; the last may still have to be
+# installed.
 choose_server() {
 	local server
-	server=$(compgen -G '/usr/lib/postgresql/*/bin/postgres' | sort -V | tail -n 1) || true
-	if [[ -n ${PG_CONFIG:-} ]]; then
-		pg_config=$(realpath -s "$(command -v "$PG_CONFIG" || echo "$PG_CONFIG")")
-	elif [[ -n $server ]]; then
-		pg_config=${server%postgres}pg_config
-	else
-		pg_config=/usr/lib/postgresql/$(apt-cache depends postgresql 2>/dev/null |
-			sed -n 's/.*Depends: postgresql-//p')/bin/pg_config || true
-	fi
+	server=$(ls -dv /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1) ||
+		server=/usr/lib/postgresql/$(apt-cache depends postgresql 2>/dev/null |
+			sed -n 's/.*Depends: postgresql-//p')/bin/postgres || true
+	pg_config=${PG_CONFIG:-${server%postgres}pg_config}
+	pg_config=$(realpath -s "$(command -v "$pg_config" || echo "$pg_config")")
 	major=$("$pg_config" --version 2>/dev/null || echo "$pg_config")
 	[[ $major =~ [0-9]+ ]] && major=${BASH_REMATCH[0]} || major=
 }
@@ -37,35 +31,24 @@ packages() {
 		test libipc-run-perl perl -MIPC::Run -e 1
 		test python3-venv env PATH=/usr/bin:$PATH python3 -m ensurepip --version
 		jobs postgresql-$major-cron test -f $("$pg_config" --sharedir)/extension/pg_cron.control
-		disks e2fsprogs command -v mkfs.ext4
 		disks xfsprogs command -v mkfs.xfs
 		disks btrfs-progs command -v mkfs.btrfs
 		disks zfs-fuse command -v zfs-fuse
-		browser chromium command -v chromium
 		browser chromium-driver command -v chromedriver
 		monitoring prometheus command -v prometheus
 		monitoring prometheus-postgres-exporter command -v prometheus-postgres-exporter
 		monitoring prometheus-sql-exporter command -v prometheus-sql-exporter
 		backups pgbackrest command -v pgbackrest
 		backups barman command -v barman
-		analysis cppcheck command -v cppcheck
 		analysis clang-tools command -v scan-build
 	EOF
 }
 
-# find_missing demo|test|full|bench: sets the arrays missing, and optional.
-find_missing() {
+# missing KIND...: the packages of these kinds that are.
+missing() {
 	local kind package command
-	choose_server
-	missing=() optional=()
 	while read -r kind package command; do
-		# shellcheck disable=SC2086
-		$command >/dev/null 2>&1 </dev/null && continue
-		case $(id -u):$1:$kind in
-			*:all | *:test:test | *:full:test) missing+=("$package") ;;
-			0:test:backups | 0:test:analysis) ;;
-			0:test:* | 0:full:* | 0:bench:disks) optional+=("$package") ;;
-		esac
+		[[ " $* " != *" $kind "* ]] || $command >/dev/null 2>&1 </dev/null || echo "$package"
 	done < <(packages 2>/dev/null)
 }
 
@@ -87,20 +70,24 @@ apt_get() (
 
 # require demo|test|full|bench: all that is missing gets installed, as root on Debian, or said.
 require() {
-	local missing optional package
-	find_missing "$1"
-	if ((${#missing[@]} + ${#optional[@]} > 0)) && [[ $(id -u) == 0 ]] &&
-		command -v apt-get >/dev/null; then
+	local needed="all" wanted="" package
+	case $1 in
+		test) needed="all test" wanted="jobs disks browser monitoring" ;;
+		full) needed="all test" wanted="jobs disks browser monitoring backups analysis" ;;
+		bench) wanted="disks" ;;
+	esac
+	choose_server
+	if [[ $(id -u) == 0 && -n $(missing $needed $wanted) ]] && command -v apt-get >/dev/null; then
 		apt_get update || say "apt-get update failed, trying with the lists there are"
-		find_missing "$1"		# of the server that Debian has
-		say "Installing: ${missing[*]} ${optional[*]}"
-		((${#missing[@]} == 0)) || apt_get install --no-install-recommends "${missing[@]}" ||
-			cat "$work/apt.log" >&2
-		for package in "${optional[@]}"; do
+		choose_server		# of those that Debian has
+		say "Installing:" $(missing $needed $wanted)
+		apt_get install --no-install-recommends $(missing $needed) || cat "$work/apt.log" >&2
+		for package in $(missing $wanted); do
 			apt_get install --no-install-recommends "$package" ||
 				say "$package cannot be installed here: what needs it will be left out"
 		done
-		find_missing "$1"
+		choose_server
 	fi
-	((${#missing[@]} == 0)) || die "please install what is missing, as root: ${missing[*]}"
+	needed=$(missing $needed)
+	[[ -z $needed ]] || die "please install what is missing, as root:" $needed
 }

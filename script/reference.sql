@@ -57,16 +57,12 @@ ORDER BY p.proname COLLATE "C", p.oid;
 \qecho '## Tables and views'
 
 -- Columns in turn that have the same comment are one item, with a type that they share once.
-WITH described AS (
-    SELECT a.attrelid, a.attnum, format('`%s`', a.attname) AS name,
+WITH numbered AS (
+    SELECT a.attrelid, a.attnum, c AS comment, format('`%s`', a.attname) AS name,
            pg_temp.short(format_type(a.atttypid, a.atttypmod)) AS type,
-           col_description(a.attrelid, a.attnum) AS comment
-    FROM pg_attribute AS a
-    WHERE a.attnum > 0 AND NOT a.attisdropped
-), numbered AS (
-    SELECT d.*, row_number() OVER (PARTITION BY d.attrelid ORDER BY d.attnum)
-                - row_number() OVER (PARTITION BY d.attrelid, d.comment ORDER BY d.attnum) AS item
-    FROM described AS d
+           a.attnum - row_number() OVER (PARTITION BY a.attrelid, c ORDER BY a.attnum) AS item
+    FROM pg_attribute AS a, col_description(a.attrelid, a.attnum) AS c
+    WHERE a.attnum > 0
 ), typed AS (
     SELECT n.*, concat_ws(' ', n.name, nullif(n.type, lead(n.type) OVER (
                     PARTITION BY n.attrelid, n.comment, n.item ORDER BY n.attnum))) AS name_and_type
