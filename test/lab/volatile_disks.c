@@ -17,7 +17,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _GNU_SOURCE
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
 
