@@ -165,7 +165,6 @@ layer_mirror() { devices=(mirror "${devices[@]}"); }
 layer_log() { devices=("${devices[0]}" log "${devices[1]}"); }
 
 layer_zvol() {
-	local i
 	case $1 in
 		make) /lib/systemd/systemd-udevd --daemon
 			zpool create -f -o ashift=12 -m none tank "${devices[@]}"
@@ -173,10 +172,7 @@ layer_zvol() {
 		start) zpool import -f -d /dev tank ;;
 	esac
 	devices=(/dev/zvol/tank/data)
-	for ((i = 0; i < 100; i++)); do
-		[[ ! -b ${devices[0]} ]] || break
-		sleep 0.1
-	done
+	timeout 10 bash -c "until [[ -b ${devices[0]} ]]; do sleep 0.1; done"
 }
 
 make_filesystem() {
