@@ -1,25 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * fail_calls.c
- *		Let system calls on the files of a probe fail, in a real server.
+ *		Let system calls of the extension fail, in a real server.
  *
- * For tests only: a library that test/t/SyncProbeTest.pm preloads into a server.  The
- * file that SP_FAULT_FILE names says what is to fail; it is read again at every call
- * that matters:
+ * For tests only: a library that test/t/SyncProbeTest.pm preloads into a server.  These are the
+ * calls on the files of a probe; fail_every_call.c has the others, too.  The file that
+ * SP_FAULT_FILE names says what is to fail; it is read again at every call:
  *
  *		# a comment
- *		<call> <n>[+] <errno, "short", or a number of MB> [<end of the file's name>]
+ *		<call> <n>[+] <errno, "short", "stall", or a number of MB> [<end of the file's name>]
  *
- * The n-th matching call of a process (with "+" each one from there) does not take
- * place and fails; "short" writes half; "60MB" is what fstatvfs() reports as
- * available.  Counting starts again whenever the text changes, comments included.  A
- * missing or empty file is no fault.
+ * The n-th matching call of a process (with "+" each one from there) does not take place and
+ * fails; "short" writes half, "stall" only comes 5 s later, and "60MB" is what fstatvfs() reports
+ * as available.  Counting starts again whenever the text changes, comments included.  A missing
+ * or empty file is no fault.
  *
- * Where <SP_FAULT_FILE>.log exists, a line is appended for every matching call:
- * "<call> <file> done", "... failed", or "... <errno> injected".
+ * <SP_FAULT_FILE>.log gets a line for each call that fails so: "<call> <file> <errno> injected".
+ * Where it exists when the text changes, each other call is a line, too: "<call> <file> done", or
+ * "... failed".
  *
- * It must not touch a call that is not a probe's: everything else the server
- * does to its files has to go through, also in a directory that is probed.
+ * A call is the extension's if its library makes it, directly or through a few functions of the
+ * server such as OpenTemporaryFile().  The server's own must not be touched, also in a directory
+ * that is probed: those below a statement that the extension executes are deeper in the stack,
+ * and those that write WAL are known by their function or file.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,6 +36,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -41,65 +45,67 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #define MAX_FAULTS		4
-#define SHORT_WRITE		(-1)
-#define AVAILABLE		(-2)
+#define LAST_ERRNO		133
+
+/* The functions of this library, and those of the server between it and the extension. */
+#define OWN_FRAMES		3
+#define SERVER_FRAMES	5
 
 typedef struct fault
 {
 	char		call[32];
 	long		n;
-	bool		and_later;
+	char		and_later;		/* '+', or a blank */
 	char		error[16];		/* as in the file */
-	int			error_number;	/* or SHORT_WRITE, or AVAILABLE */
-	long		megabytes;		/* that are */
+	int			error_number;	/* or 0 */
 	char		suffix[32];
 	long		seen;
 } fault;
 
 static fault faults[MAX_FAULTS];
 static int	nfaults;
-static long injected_megabytes;	/* of the last fault */
+static long available_megabytes;	/* of the last fault */
 static char text_read[512];
+static bool logs_all;
+static bool busy;				/* this library itself makes calls */
 
-/* Where a probe has files now; only a sync of this descriptor is its own. */
-static int	probe_directory = -1;
-
-static const struct
+/* The first backtrace() loads a library, which must not happen in a call. */
+__attribute__((constructor)) static void
+prepare(void)
 {
-	const char *name;
-	int			number;
-}			errors[] = {
-	{"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {"EINVAL", EINVAL}, {"EIO", EIO},
-	{"EMFILE", EMFILE}, {"ENOSPC", ENOSPC}, {"EROFS", EROFS}, {"short", SHORT_WRITE},
-};
+	void	   *frame;
 
-/* A line that says nothing we know injects nothing, which the test sees. */
-static void
-parse_line(const char *line)
+	(void) backtrace(&frame, 1);
+}
+
+static bool
+parse_line(const char *line, fault *f)
 {
-	fault	   *f = &faults[nfaults];
-	char		n[16];
-
 	memset(f, 0, sizeof(*f));
-	if (nfaults == MAX_FAULTS || line[0] == '#' ||
-		sscanf(line, "%31s %15s %15s %31s", f->call, n, f->error, f->suffix) < 3)
-		return;
-	if (sscanf(f->error, "%ldMB", &f->megabytes) == 1)
-		f->error_number = AVAILABLE;
-	f->n = strtol(n, NULL, 10);
-	f->and_later = strchr(n, '+') != NULL;
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+	if (line[0] == '#' || sscanf(line, "%31s %ld%c %15s %31s", f->call, &f->n, &f->and_later,
+								 f->error, f->suffix) < 4)
+		return false;
+	for (int i = 1; i <= LAST_ERRNO; i++)
 	{
-		if (strcmp(errors[i].name, f->error) == 0)
-			f->error_number = errors[i].number;
+		const char *name = strerrorname_np(i);
+
+		if (name != NULL && strcmp(name, f->error) == 0)
+			f->error_number = i;
 	}
-	if (f->n > 0 && f->error_number != 0)
-		nfaults++;
+	return true;
+}
+
+static const char *
+log_file(void)
+{
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s.log", getenv("SP_FAULT_FILE"));
+	return path;
 }
 
 static void
@@ -108,227 +114,211 @@ read_faults(const char *control_file)
 	char		text[sizeof(text_read)] = "";
 	char	   *rest = text;
 	char	   *line;
-	ssize_t		length = 0;
 	int			fd = open(control_file, O_RDONLY | O_CLOEXEC);
 
 	if (fd >= 0)
 	{
-		length = read(fd, text, sizeof(text) - 1);
+		if (read(fd, text, sizeof(text) - 1) < 0)
+			text[0] = '\0';
 		close(fd);
 	}
-	text[length > 0 ? length : 0] = '\0';
 	if (strcmp(text, text_read) == 0)
 		return;
 	strcpy(text_read, text);
+	logs_all = access(log_file(), F_OK) == 0;
 	nfaults = 0;
-	while ((line = strsep(&rest, "\n")) != NULL)
-		parse_line(line);
+	while (nfaults < MAX_FAULTS && (line = strsep(&rest, "\n")) != NULL)
+		nfaults += parse_line(line, &faults[nfaults]);
+}
+
+/*
+ * Writing WAL, which the extension causes by flushing it and by setting wal_sync_method, is the
+ * server's: it has to end in a PANIC.  ALTER SYSTEM takes postgresql.auto.conf for an empty file
+ * if stat() fails, and so loses all that was in it.
+ */
+static __attribute__((noinline)) bool
+is_of_extension(const char *call)
+{
+	void	   *frames[OWN_FRAMES + SERVER_FRAMES];
+	int			n = backtrace(frames, OWN_FRAMES + SERVER_FRAMES);
+	Dl_info		info;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (!dladdr(frames[i], &info))
+			continue;
+		if (strstr(info.dli_fname, "/pg_sync_probe.so"))
+			return true;
+		if (info.dli_sname != NULL &&
+			(strcasestr(info.dli_sname, "xlog") ||
+			 (strcmp(info.dli_sname, "AlterSystemSetConfigFile") == 0 && strcmp(call, "stat") == 0)))
+			return false;
+	}
+	return false;
+}
+
+/* The last part of a path, or of the path of a descriptor. */
+static const char *
+name_of(int fd, const char *path)
+{
+	static char target[PATH_MAX];
+	char		link[64];
+	ssize_t		length;
+
+	if (fd >= 0)
+	{
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		length = readlink(link, target, sizeof(target) - 1);
+		target[length > 0 ? length : 0] = '\0';
+		path = target;
+	}
+	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
+
+static inline bool
+matches(const fault *f, const char *call, int fd, const char *path)
+{
+	const char *name;
+	const char *end;
+
+	if (strcmp(f->call, call) != 0)
+		return false;
+	name = name_of(fd, path);
+	end = name + strlen(name) - strlen(f->suffix);
+	/* not a socket, a message to the log, or a segment of WAL */
+	if (fd >= 0 && (fd <= 2 || strchr(name, ':') || strspn(name, "0123456789ABCDEF") == 24))
+		return false;
+	return end >= name && strcmp(end, f->suffix) == 0 && is_of_extension(call);
 }
 
 static void
-log_call(const char *call, const char *path, const char *outcome, const char *more)
+log_call(const char *call, const char *name, const char *outcome)
 {
-	const char *control_file = getenv("SP_FAULT_FILE");
-	char		name[PATH_MAX];
-	char		line[PATH_MAX];
-	int			length;
-	int			fd;
+	int			fd = open(log_file(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 
-	snprintf(name, sizeof(name), "%s.log", control_file);
-	if ((fd = open(name, O_WRONLY | O_APPEND | O_CLOEXEC)) < 0)
-		return;
-	length = snprintf(line, sizeof(line), "%s %.256s %s%s\n", call, path, outcome, more);
-	if (write(fd, line, (size_t) length) != length)
+	if (fd < 0 || dprintf(fd, "%s %s %s\n", call, name, outcome) < 0)
 		abort();
 	close(fd);
 }
 
-/* What the call has to do: 0 to go on, SHORT_WRITE, or an errno to fail with.  Keeps errno. */
-static int
-injected(const char *call, const char *path)
+/* Whether this call fails, and with errno set then: 0 for what is no error.  fd: or -1 */
+static __attribute__((noinline)) bool
+fails(const char *call, int fd, const char *path)
 {
 	const char *control_file = getenv("SP_FAULT_FILE");
 	int			saved_errno = errno;
-	int			result = 0;
+	const fault *found = NULL;
+	char		outcome[32];
 
-	if (control_file == NULL)
-		return 0;
+	if (busy || control_file == NULL)
+		return false;
+	busy = true;
 	read_faults(control_file);
-	for (int i = 0; i < nfaults; i++)
+	for (fault *f = faults; f < faults + nfaults; f++)
 	{
-		fault	   *f = &faults[i];
-		size_t		length = strlen(f->suffix);
-
-		if (strcmp(f->call, call) != 0 || strlen(path) < length ||
-			strcmp(path + strlen(path) - length, f->suffix) != 0)
-			continue;
-		f->seen++;
-		if (f->seen == f->n || (f->and_later && f->seen > f->n))
+		if (matches(f, call, fd, path) &&
+			(++f->seen == f->n || (f->and_later == '+' && f->seen > f->n)))
+			found = f;
+	}
+	if (found != NULL)
+	{
+		snprintf(outcome, sizeof(outcome), "%s injected", found->error);
+		log_call(call, name_of(fd, path), outcome);
+		available_megabytes = atol(found->error);
+		if (strcmp(found->error, "stall") == 0)
 		{
-			result = f->error_number;
-			injected_megabytes = f->megabytes;
-			log_call(call, path, f->error, " injected");
+			sleep(5);
+			found = NULL;
 		}
 	}
-	errno = saved_errno;
-	return result;
+	busy = false;
+	errno = found != NULL ? found->error_number : saved_errno;
+	return found != NULL;
 }
 
-/* Log how a real call ended, and hand that on. */
-static ssize_t
-ended(const char *call, const char *path, ssize_t result)
+static __attribute__((noinline)) void
+ended(const char *call, int fd, const char *path, bool failed)
 {
 	int			saved_errno = errno;
 
-	if (getenv("SP_FAULT_FILE"))
-		log_call(call, path, result < 0 ? "failed" : "done", "");
+	if (busy || !logs_all || !is_of_extension(call))
+		return;
+	busy = true;
+	log_call(call, name_of(fd, path), failed ? "failed" : "done");
+	busy = false;
 	errno = saved_errno;
-	return result;
-}
-
-/* ------------------------------------------------------------------- names */
-
-static const char *
-last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* Not just any "sync_probe": pg_sync_probe.so is a file of the server, too. */
-static bool
-is_probe_file(const char *path)
-{
-	const char *name = last_part(path);
-
-	return strncmp(name, "pgsql_tmp_sync_probe.", strlen("pgsql_tmp_sync_probe.")) == 0 ||
-		(strncmp(name, "xlogtemp.", strlen("xlogtemp.")) == 0 && strstr(name, ".sync_probe."));
-}
-
-/* The last part of the path of a descriptor; empty if it has none. */
-static const char *
-name_of(int fd)
-{
-	static char path[PATH_MAX];
-	char		link[64];
-	int			saved_errno = errno;
-	ssize_t		length;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, path, sizeof(path) - 1);
-	path[length > 0 ? length : 0] = '\0';
-	errno = saved_errno;
-	return last_part(path);
-}
-
-/* The probe is over when its files are removed, and the number soon another's. */
-static bool
-is_probe_file_to_remove(const char *path)
-{
-	if (!is_probe_file(path))
-		return false;
-	probe_directory = -1;
-	return true;
 }
 
 /* ------------------------------------------------------------------- calls */
 
-/* Sets call_real. */
-#define REAL(result, name, ...) \
-	static result (*call_real) (__VA_ARGS__); \
-	if (call_real == NULL && (call_real = (result (*) (__VA_ARGS__)) dlsym(RTLD_NEXT, #name)) == NULL) \
-		abort()
-
 #define LIST(...) __VA_ARGS__
 
-/* A call that is a probe's if the condition holds; instead: with "short", or a number of MB. */
-#define DEFINE(result, name, parameters, arguments, instead, condition, call, file) \
-result \
+/* instead: what a call that fails does and returns */
+#define CALL_REAL(type, name, call, fd, path, arguments, instead) \
+	type		result; \
+\
+	if (real == NULL && (real = (__typeof__(real)) dlsym(RTLD_NEXT, #name)) == NULL) \
+		abort(); \
+	if (fails(call, fd, path)) \
+		return instead; \
+	result = real arguments; \
+	ended(call, fd, path, result == (type) -1); \
+	return result;
+
+#define DEFINE(type, name, call, fd, path, parameters, arguments, instead) \
+type \
 name(LIST parameters) \
 { \
-	int			error_number; \
-	REAL(result, name, LIST parameters); \
-\
-	if (!(condition)) \
-		return call_real arguments; \
-	if ((error_number = injected(call, file)) < 0) \
-		return instead; \
-	if (error_number != 0) \
-	{ \
-		errno = error_number; \
-		return -1; \
-	} \
-	return (result) ended(call, file, call_real arguments); \
+	static type (*real) (LIST parameters); \
+	CALL_REAL(type, name, call, fd, path, arguments, instead) \
 }
 
-#define DEFINE_PWRITE(name, offset_type) \
-	DEFINE(ssize_t, name, (int fd, const void *buffer, size_t size, offset_type offset), \
-		   (fd, buffer, size, offset), call_real(fd, buffer, size / 2, offset), \
-		   is_probe_file(name_of(fd)), "pwrite", name_of(fd))
+#define DEFINE_BOTH(type, name, ...) \
+	DEFINE(type, name, #name, __VA_ARGS__) \
+	DEFINE(type, name##64, #name, __VA_ARGS__)
 
-DEFINE_PWRITE(pwrite, off_t)
-DEFINE_PWRITE(pwrite64, off64_t)
+#define DEFINE_OPEN(name, call, parameters, arguments) \
+int \
+name(LIST parameters,...) \
+{ \
+	static int	(*real) (LIST parameters,...); \
+	mode_t		mode = 0; \
+	va_list		more; \
+\
+	va_start(more, flags); \
+	if (flags & O_CREAT) \
+		mode = va_arg(more, mode_t); \
+	va_end(more); \
+	CALL_REAL(int, name, call, -1, path, (LIST arguments, mode), -1) \
+}
 
-#define DEFINE_PWRITEV(name, offset_type) \
-	DEFINE(ssize_t, name, (int fd, const struct iovec *parts, int n, offset_type offset), \
-		   (fd, parts, n, offset), call_real(fd, parts, n / 2, offset), \
-		   is_probe_file(name_of(fd)), "pwritev", name_of(fd))
+/* Of no bytes at all if that is what fails. */
+#define SHORT(real_call) (errno != 0 ? -1 : real_call)
 
-DEFINE_PWRITEV(pwritev, off_t)
-DEFINE_PWRITEV(pwritev64, off64_t)
+DEFINE_BOTH(ssize_t, pwrite, fd, "", (int fd, const void *from, size_t size, off_t offset),
+			(fd, from, size, offset), SHORT(real(fd, from, size / 2, offset)))
+DEFINE_BOTH(ssize_t, pwritev, fd, "", (int fd, const struct iovec *parts, int n, off_t offset),
+			(fd, parts, n, offset), SHORT(real(fd, parts, n / 2, offset)))
+DEFINE(int, fsync, fcntl(fd, F_GETFL) & O_DIRECTORY ? "fsync_directory" : "fsync", fd, "",
+	   (int fd), (fd), -1)
+DEFINE(int, fdatasync, "fdatasync", fd, "", (int fd), (fd), -1)
+DEFINE(int, unlinkat, "unlinkat", -1, path, (int at, const char *path, int flags),
+	   (at, path, flags), -1)
 
-DEFINE(int, fsync, (int fd), (fd), -1, fd == probe_directory || is_probe_file(name_of(fd)),
-	   fd == probe_directory ? "fsync_directory" : "fsync", name_of(fd))
-
-DEFINE(int, fdatasync, (int fd), (fd), -1, is_probe_file(name_of(fd)), "fdatasync", name_of(fd))
-
-DEFINE(int, unlinkat, (int directory, const char *path, int flags), (directory, path, flags), -1,
-	   is_probe_file_to_remove(path), "unlinkat", path)
-
-/* The server itself calls neither of these, and the extension has offsets of 64 bits everywhere. */
 static int
 report_available(int result, struct statvfs64 *status)
 {
-	status->f_bavail = (fsblkcnt64_t) injected_megabytes * 1024 * 1024 / status->f_frsize;
+	status->f_bavail = (fsblkcnt64_t) available_megabytes * 1024 * 1024 / status->f_frsize;
 	return result;
 }
 
-DEFINE(int, fstatvfs64, (int fd, struct statvfs64 *status), (fd, status),
-	   report_available(call_real(fd, status), status), true, "fstatvfs", name_of(fd))
+DEFINE(int, fstatvfs64, "fstatvfs", fd, "", (int fd, struct statvfs64 *status), (fd, status),
+	   SHORT(report_available(real(fd, status), status)))
 
-int
-openat64(int directory, const char *path, int flags,...)
-{
-	const char *call = flags & O_CREAT ? "create" : "open";
-	mode_t		mode = 0;
-	va_list		arguments;
-	int			error_number;
-	REAL(int, openat64, int, const char *, int,...);
-
-	if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE)
-	{
-		va_start(arguments, flags);
-		mode = va_arg(arguments, mode_t);
-		va_end(arguments);
-	}
-	if (!is_probe_file(path))
-		return call_real(directory, path, flags, mode);
-	if (flags & O_CREAT)
-		probe_directory = directory;
-	if ((error_number = injected(call, path)) != 0)
-	{
-		errno = error_number;
-		return -1;
-	}
-	return (int) ended(call, path, call_real(directory, path, flags, mode));
-}
+DEFINE_OPEN(openat64, flags & O_CREAT ? "create" : "open", (int at, const char *path, int flags),
+			(at, path, flags))
 
 /* What openat() without a mode becomes with _FORTIFY_SOURCE. */
-extern int	__openat64_2(int directory, const char *path, int flags);
-
-int
-__openat64_2(int directory, const char *path, int flags)
-{
-	return openat64(directory, path, flags);
-}
+extern int	__openat64_2(int at, const char *path, int flags);
+DEFINE(int, __openat64_2, "open", -1, path, (int at, const char *path, int flags),
+	   (at, path, flags), -1)

@@ -7,7 +7,6 @@
 #	SP_SECONDS			how long each action is tried; what is left then is counted
 #	SP_ACTIONS, SP_CALLS	only those whose name is like this
 
-use Errno qw(EAGAIN EDQUOT EINTR EIO EMFILE ENFILE ENOMEM ENOSPC EROFS);
 use File::Basename qw(basename);
 use List::Util qw(uniq);
 use SyncProbeTest;
@@ -37,37 +36,29 @@ my %actions = (
 	'locations' => 'SELECT count(*) > 0 FROM sync_probe.locations',
 	'cleanup' => 'SELECT sync_probe.cleanup()');
 
-my %errnos = (EAGAIN => EAGAIN, EDQUOT => EDQUOT, EINTR => EINTR, EIO => EIO, EMFILE => EMFILE,
-	ENFILE => ENFILE, ENOMEM => ENOMEM, ENOSPC => ENOSPC, EROFS => EROFS, short => 0,
-	stall => -1);
 my @open = qw(EIO EMFILE ENFILE EINTR);
 my @create = qw(EIO ENOSPC EDQUOT EROFS);
 my @write = qw(EIO ENOSPC EDQUOT EINTR short);
 my @sync = qw(EIO ENOSPC EDQUOT EINTR stall);
 
 # waitpid() is not among them: with WNOHANG it has no error for a child that exists.
-my %calls = (open => \@open, openat => [ @open, @create ], fopen => \@open,
+my %calls = ((map { ($_ => \@open) } qw(open open_path fopen)), create => [ @open, @create ],
 	opendir => [qw(EIO EMFILE ENFILE)], fdopendir => ['ENOMEM'],
-	(map { ($_ => ['EIO']) } qw(readdir fstat fstatat stat lstat readlink)),
+	(map { ($_ => ['EIO']) } qw(readdir fstat fstatat stat lstat readlink fstatvfs)),
 	(map { ($_ => \@create) } qw(mkdir mkfifo rename)),
 	(map { ($_ => [qw(EIO EROFS)]) } qw(unlink unlinkat rmdir)),
 	(map { ($_ => ['ENOMEM']) } qw(malloc realloc)),
 	dup2 => [qw(EINTR EMFILE)], fork => [qw(EAGAIN ENOMEM)], execve => [qw(EIO ENOMEM)],
 	shm_open => [qw(EMFILE ENFILE ENOSPC)], posix_fallocate => [qw(ENOSPC EINTR)],
 	read => [qw(EIO EINTR)], pread => [qw(EIO EINTR)], write => \@write, pwrite => \@write,
-	pwritev => \@write, fsync => \@sync, fdatasync => \@sync, close => [qw(EIO EINTR ENOSPC)]);
+	pwritev => \@write, (map { ($_ => \@sync) } qw(fsync fsync_directory fdatasync)),
+	close => [qw(EIO EINTR ENOSPC)]);
 
 # --------------------------------------------------------------- the state after it
 
 sub settings
 {
 	return sql($node, "SELECT md5(string_agg(s::text, ',' ORDER BY name)) FROM pg_settings AS s");
-}
-
-sub children ($pid)
-{
-	return grep { /\S/ } map { my $status = -e $_ ? eval { slurp_file($_) } // '' : '';
-		$status =~ /^\d+ \((.*)\) (\S) $pid /s ? "child $1 $2" : () } glob('/proc/[0-9]*/stat');
 }
 
 my $auto = slurp_file($node->data_dir . '/postgresql.auto.conf');
@@ -77,8 +68,7 @@ my $session;
 sub begin_session
 {
 	$session = verbose_session($node);
-	query($session, "SET client_min_messages = warning; SET statement_timeout = '30 s'");
-	query($session, 'SELECT sync_probe.cleanup()');
+	query($session, "SET statement_timeout = '30 s'; SELECT sync_probe.cleanup()");
 	return;
 }
 
@@ -97,7 +87,7 @@ sub directories { return glob($node->data_dir . '/base/pgsql_tmp/*sync_probe*') 
 sub state_now
 {
 	return join "\n", grep { $_ ne '' } leftovers($node), descriptors($session->{pid}),
-	  children($session->{pid}), directories(),
+	  slurp_file("/proc/$session->{pid}/task/$session->{pid}/children"), directories(),
 	  (slurp_file($node->data_dir . '/postgresql.auto.conf') eq $auto ? '' : 'auto.conf changed'),
 	  (settings() eq $settings ? '' : 'settings changed');
 }
@@ -122,14 +112,15 @@ sub faults ($action, $err)
 
 my ($serial, %failed, %told) = (0);
 
-# How many calls failed, and what the client got.
+# Whether a call failed, and what the client got.  Only faults are logged where there is no log yet.
 sub with_fault ($call, $n, $errno, $sql)
 {
 	unlink "$control_file.log";
-	write_file($control_file, join ' ', $serial++, $call, $n, $errnos{$errno});
+	write_file($control_file, "# @{[ $serial++ ]}\n$call $n $errno");
 	my ($out, $err) = query($session, $sql);
-	write_file($control_file, $serial++);
-	return (-s "$control_file.log" ? 1 : 0, $out, $err);
+	my $injected = unlink "$control_file.log";
+	write_file($control_file, '# ' . $serial++);
+	return ($injected, $out, $err);
 }
 
 begin_session();
@@ -146,10 +137,10 @@ for my $action (grep { $_ =~ ($ENV{SP_ACTIONS} // '') } sort keys %actions)
 			$left_out++, next if time > $end;
 			# a call that a signal has interrupted is repeated, and of stalls one is enough
 			my $once = $errno =~ /^(EINTR|short|stall)$/;
-			for my $n ((map { 2**$_ } 0 .. ($errno eq 'stall' ? 0 : $most - 1)), $once ? () : -1)
+			for my $n ((map { 2**$_ } 0 .. ($errno eq 'stall' ? 0 : $most - 1)), $once ? () : '1+')
 			{
 				my ($injected, $out, $err) = with_fault($call, $n, $errno, $actions{$action});
-				last ERRNO if !$injected && $n == 1;
+				last ERRNO if !$injected && $n eq '1';
 				next if !$injected;
 				$failed{$call}++;
 				$told{ $err =~ /(?:ERROR|FATAL):  (\w{5}):/ ? $1
@@ -166,8 +157,7 @@ for my $action (grep { $_ =~ ($ENV{SP_ACTIONS} // '') } sort keys %actions)
 	diag("$action: left out for lack of time: $left_out pairs of call and errno") if $left_out;
 }
 sub numbers (%of) { return join ', ', map { "$_ $of{$_}" } sort keys %of }
-diag('calls failed: ' . numbers(%failed));
-diag('told: ' . numbers(%told));
+diag('calls failed: ', numbers(%failed), '; told: ', numbers(%told));
 cmp_ok(scalar(keys %failed), '>', 0, 'calls failed');
 $session->quit;
 end_tests($node);

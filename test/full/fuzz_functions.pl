@@ -42,17 +42,14 @@ my %values = (text => \@text, name => \@text, jsonb => \@json, json => \@json, i
 		'4713-01-01 BC', 'now' ],
 	anyelement => [ '1', q('x'::text), 'NULL::sync_probe.findings' ]);
 
-my %columns; # of composite types
-for (split /\n/, sql($node, <<'SQL'))
-SELECT format_type(t.oid, NULL) || '|' || format_type(a.atttypid, NULL)
+# of composite types
+my %columns = map { my ($type, @of) = split /\|/; $type => \@of } split /\n/, sql($node, <<'SQL');
+SELECT format_type(t.oid, NULL) || '|'
+       || string_agg(format_type(a.atttypid, NULL), '|' ORDER BY a.attnum)
 FROM pg_type AS t JOIN pg_attribute AS a ON a.attrelid = t.typrelid
 WHERE t.typnamespace::regnamespace::text ~ '^sync_probe' AND a.attnum > 0 AND NOT a.attisdropped
-ORDER BY t.oid, a.attnum
+GROUP BY t.oid
 SQL
-{
-	my ($type, $of) = split /\|/;
-	push @{ $columns{$type} }, $of;
-}
 
 sub value ($type)
 {

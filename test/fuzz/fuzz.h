@@ -1,8 +1,6 @@
 /*
- * What the fuzz targets share.
- *
- * A target is one file, linked either to a fuzzer, which calls it with inputs that
- * it makes up (script/fuzz), or to replay.c, which calls it with fixtures.
+ * What the fuzz targets share.  Each is one file, linked either to a fuzzer, which calls it with
+ * inputs that it makes up (script/fuzz), or to replay.c, which calls it with fixtures.
  */
 #ifndef SP_FUZZ_H
 #define SP_FUZZ_H
@@ -27,10 +25,8 @@
 /* The array has an end: sanitizers do not see one that runs on into the next member. */
 #define require_string(array) require(memchr(array, '\0', sizeof(array)) != NULL)
 
-/* Each target defines these: the folder of test/fixtures with inputs to begin with, ... */
+/* Each target defines the folder of test/fixtures to begin with, and what an input is for. */
 extern const char *const fuzz_seeds;
-
-/* ... and what is done with an input. */
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #endif							/* SP_FUZZ_H */

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 
@@ -17,16 +17,13 @@
 static void
 feed(const char *path)
 {
+	static uint8_t buffer[1024 * 1024];
 	FILE	   *file = fopen(path, "re");
-	struct stat status;
-	uint8_t    *content;
-	size_t		size;
+	size_t		size = file != NULL ? fread(buffer, 1, sizeof(buffer), file) : 0;
+	uint8_t    *content = malloc(size);
 
-	require(file != NULL && fstat(fileno(file), &status) == 0);
-	size = (size_t) status.st_size;
-	content = malloc(size);
-	require(content != NULL || size == 0);
-	require(fread(content, 1, size, file) == size);
+	require(file != NULL && feof(file) && content != NULL);
+	memcpy(content, buffer, size);
 	fclose(file);
 	require(LLVMFuzzerTestOneInput(content, size) == 0);
 	free(content);
@@ -37,18 +34,15 @@ main(void)
 {
 	const char *fixtures = getenv("SP_FIXTURES");
 	const char *name = strchr(program_invocation_short_name, '_');
+	char		pattern[PATH_MAX];
 	glob_t		inputs;
 
-	require(name != NULL);
-	for (int i = 0; i < 2; i++)
-	{
-		char		pattern[PATH_MAX];
-
-		snprintf(pattern, sizeof(pattern), "%s/%s%s/*", fixtures != NULL ? fixtures :
-				 "test/fixtures", i == 0 ? "fuzz/" : "", i == 0 ? name + 1 : fuzz_seeds);
-		/* a folder that was lost must not look like one that passed */
-		require(glob(pattern, i == 0 ? 0 : GLOB_APPEND, NULL, &inputs) == 0);
-	}
+	require(chdir(fixtures != NULL ? fixtures : "test/fixtures") == 0 && name != NULL);
+	/* a folder that was lost must not look like one that passed */
+	snprintf(pattern, sizeof(pattern), "fuzz/%s/*", name + 1);
+	require(glob(pattern, 0, NULL, &inputs) == 0);
+	snprintf(pattern, sizeof(pattern), "%s/*", fuzz_seeds);
+	require(glob(pattern, GLOB_APPEND, NULL, &inputs) == 0);
 	printf("1..%zu\n", inputs.gl_pathc);
 	for (size_t i = 0; i < inputs.gl_pathc; i++)
 	{

@@ -11,12 +11,11 @@
 # the contents of the disks, as after a restart: nothing of the stack is in use then.
 
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin:/opt/server LANG=C.UTF-8 PGHOST=/run PGUSER=postgres
+shopt -s nullglob
 lab=/lab data=/data/pg
 
+# The initial file system has mounted /proc, /sys and /dev.
 start_guest() {
-	mountpoint -q /proc || mount -t proc proc /proc
-	mountpoint -q /sys || mount -t sysfs sysfs /sys
-	mountpoint -q /dev || mount -t devtmpfs devtmpfs /dev
 	mkdir -p /dev/pts /dev/shm
 	mount -t devpts devpts /dev/pts
 	for each in /dev/shm /tmp /run; do mount -t tmpfs -o mode=1777 tmpfs "$each"; done
@@ -24,13 +23,11 @@ start_guest() {
 	stty -F /dev/ttyS1 raw -echo
 	exec 3>/dev/ttyS1
 	ip link set lo up
-	for each in ${modules[*]}; do modprobe -q "$each"; done
+	modprobe -qa virtio_blk virtio_scsi sd_mod nvme md_mod raid0 raid1 raid10 raid456 dm_mod \
+		dm_crypt dm_delay dm_flakey dm_multipath dm_round_robin loop xfs btrfs ext4 zfs
 	sleep 1
 	[[ ! -e /dev/zfs ]] || chmod 666 /dev/zfs
 }
-
-modules=(virtio_blk virtio_scsi sd_mod nvme md_mod raid0 raid1 raid10 raid456 dm_mod dm_crypt
-	dm_delay dm_flakey dm_multipath dm_round_robin loop xfs btrfs ext4 zfs)
 
 # ---------------------------------------------------------------- results
 
@@ -60,19 +57,12 @@ succeeds() {
 # ------------------------------------------------------------- the stack
 
 read_stack() {
-	local row
-	row=$(grep -E "^$stack *\|" "$lab/stacks") || return
-	IFS='|' read -r _ disk_kind layers filesystem options method durable findings <<<"$row"
-	for each in disk_kind layers filesystem options method durable findings; do
-		read -r "$each" <<<"${!each}"
-	done
-	case $disk_kind in
-		*virtio*) disks=(/dev/vd[b-z]) ;;
-		*nvme*) disks=(/dev/nvme*n1) ;;
-		*scsi*) disks=(/dev/sd?) ;;
-	esac
-	control=/dev/vdb
-	[[ $disk_kind != *virtio* ]] || { control=${disks[-1]}; unset 'disks[-1]'; }
+	IFS='|' read -r _ _ layers filesystem options method durable findings < <(
+		sed -n "s/ *| */|/g; /^$stack|/p" "$lab/stacks")
+	disks=(/dev/vd[b-z])
+	control=${disks[-1]}
+	unset 'disks[-1]'
+	disks+=(/dev/nvme*n1 /dev/sd?)
 	[[ $stack != z* ]] || make_partitions
 }
 
@@ -89,57 +79,46 @@ make_partitions() {
 	done
 }
 
-# Each layer: LAYER make|start|stop; takes and gives $devices.
+# Each layer: LAYER make|start; takes and gives $devices.  stop_stack() ends them.
 layer_md() {
 	case $1 in
 		make) mdadm --create /dev/md0 --run "--level=$options" "--raid-devices=${#devices[@]}" \
 			--assume-clean --metadata=1.2 "${devices[@]}" ;;
 		start) mdadm --assemble --run /dev/md0 "${devices[@]}" ;;
-		stop) mdadm --stop /dev/md0 ;;
 	esac
 	devices=(/dev/md0)
 }
 
-lvm_conf='activation { udev_sync=0 udev_rules=0 } devices { use_devicesfile=0 }'
-
 layer_lvm() {
 	case $1 in
-		make) lvm pvcreate -q -y --config "$lvm_conf" "${devices[@]}"
-			lvm vgcreate -q --config "$lvm_conf" lab "${devices[@]}"
-			lvm lvcreate -q -y -Wn --config "$lvm_conf" -n data -l 100%FREE \
+		make) echo "activation { udev_sync=0 udev_rules=0 } devices { use_devicesfile=0 }" \
+				>/etc/lvm/lvmlocal.conf
+			lvm vgcreate -q -y lab "${devices[@]}"
+			lvm lvcreate -q -y -Wn -n data -l 100%FREE \
 				$([[ $options != striped ]] || echo "-i ${#devices[@]}") lab ;;
-		start) lvm vgchange -ay --config "$lvm_conf" lab ;;
-		stop) lvm vgchange -an --config "$lvm_conf" lab ;;
+		start) lvm vgchange -ay lab ;;
 	esac
 	devices=(/dev/mapper/lab-data)
 }
 
 layer_crypt() {
-	case $1 in
-		stop) cryptsetup close lab ;;
-		*) echo "a key for the laboratory alone" | cryptsetup open --type plain \
-			--cipher aes-xts-plain64 --key-size 256 --key-file - "${devices[0]}" lab ;;
-	esac
+	echo "a key for the laboratory alone" | cryptsetup open --type plain \
+		--cipher aes-xts-plain64 --key-size 256 --key-file - "${devices[0]}" lab
 	devices=(/dev/mapper/lab)
 }
 
 # The options name the file system of the file.
 layer_loop() {
-	case $1 in
-		make) "mkfs.${options:-ext4}" -q "${devices[0]}" && mount "${devices[0]}" /below &&
-			fallocate -l 800M /below/image && losetup /dev/loop0 /below/image ;;
-		start) mount "${devices[0]}" /below && losetup /dev/loop0 /below/image ;;
-		stop) losetup -d /dev/loop0; umount /below ;;
-	esac
+	[[ $1 != make ]] || "mkfs.${options:-ext4}" -q "${devices[0]}" || return
+	mount "${devices[0]}" /below || return
+	[[ $1 != make ]] || fallocate -l 800M /below/image
+	losetup /dev/loop0 /below/image
 	devices=(/dev/loop0)
 }
 
 # The server is this machine, which is supported for nothing but tests.
 layer_nfs() {
-	case $1 in
-		stop) rpc.nfsd 0; exportfs -ua; umount /below; return ;;
-		make) mkfs.ext4 -q -F "${devices[0]}" ;;
-	esac
+	[[ $1 != make ]] || mkfs.ext4 -q -F "${devices[0]}"
 	mount "${devices[0]}" /below
 	if ! mountpoint -q /proc/fs/nfsd; then
 		modprobe nfsd
@@ -155,18 +134,14 @@ layer_nfs() {
 
 layer_multipath() {
 	local table="multipath 0 0 1 1 round-robin 0 2 1 ${devices[0]} 1000 ${devices[1]} 1000"
-	case $1 in
-		stop) dmsetup remove --noudevsync lab ;;
-		*) dmsetup create --noudevsync --uuid mpath-lab lab \
-			--table "0 $(blockdev --getsz "${devices[0]}") $table" && dmsetup mknodes lab ;;
-	esac
+	dmsetup create --noudevsync --uuid mpath-lab lab \
+		--table "0 $(blockdev --getsz "${devices[0]}") $table" && dmsetup mknodes lab
 	devices=(/dev/mapper/lab)
 }
 
 # Devices whose behavior changes: that of the cluster, and one for a tablespace; see becomes().
 layer_faulty() {
 	local i
-	[[ $1 != stop ]] || { umount /below; dmsetup remove --noudevsync lab0 lab1; return; }
 	for i in 0 1; do
 		dmsetup create --noudevsync "lab$i" --table "$(whole_disk "$i" linear 0)" || return
 	done
@@ -190,19 +165,14 @@ layer_mirror() { devices=(mirror "${devices[@]}"); }
 layer_log() { devices=("${devices[0]}" log "${devices[1]}"); }
 
 layer_zvol() {
-	local i
 	case $1 in
 		make) /lib/systemd/systemd-udevd --daemon
 			zpool create -f -o ashift=12 -m none tank "${devices[@]}"
 			zfs create -s -V 800M -o volblocksize=8k tank/data ;;
 		start) zpool import -f -d /dev tank ;;
-		stop) zpool export -f tank ;;
 	esac
 	devices=(/dev/zvol/tank/data)
-	[[ $1 == stop ]] || for ((i = 0; i < 100; i++)); do
-		[[ ! -b ${devices[0]} ]] || break
-		sleep 0.1
-	done
+	timeout 10 bash -c "until [[ -b ${devices[0]} ]]; do sleep 0.1; done"
 }
 
 make_filesystem() {
@@ -234,12 +204,15 @@ stack_step() {
 	mount_filesystem "$1"
 }
 
+# From the file system down, whatever there is.
 stop_stack() {
-	local -a below=()
-	local layer
-	if [[ $filesystem == zfs ]]; then zpool export -f tank; else umount /data; fi
-	for layer in $layers; do below=("$layer" "${below[@]}"); done
-	for layer in "${below[@]}"; do "layer_$layer" stop; done
+	umount /data
+	losetup -D
+	[[ $layers != nfs ]] || { rpc.nfsd 0; exportfs -ua; }
+	! mountpoint -q /below || umount /below
+	dmsetup remove_all --noudevsync
+	mdadm --stop --scan
+	[[ $stack != z* ]] || zpool export -f tank
 	for each in "${disks[@]}"; do blockdev --flushbufs "$each"; done
 }
 
@@ -265,7 +238,13 @@ make_cluster() {
 
 start_cluster() { as_postgres pg_ctl -s -w -t 600 -D "$data" -l /run/log start; }
 stop_cluster() { as_postgres pg_ctl -s -w -t 600 -m immediate -D "$data" stop; }
-loads=()				# processes that use the cluster
+
+loads=()				# processes that use the cluster, or watch it
+
+stop_loads() {
+	((${#loads[@]} == 0)) || { kill "${loads[@]}"; wait "${loads[@]}"; }
+	loads=()
+}
 
 # ------------------------------------------------------------------ tests
 
@@ -277,8 +256,7 @@ works() {
 	local status=$? line
 	while read -r line; do
 		case $line in
-			"ok - "*) result 0 "${line#ok - }" ;;
-			"not ok - "*) result 1 "${line#not ok - }" ;;
+			"ok - "* | "not ok - "*) [[ $line == ok* ]]; result $? "${line#*ok - }" ;;
 			*) printf '# %s\n' "$line" >&3 ;;
 		esac
 	done </run/works
@@ -286,40 +264,30 @@ works() {
 	[[ $filesystem != zfs ]] || pool
 }
 
-# show TEXT: as comments
-show() { sed 's/^/# > /' <<<"$1" >&3; }
-
 # The files that a probe reads about this stack, as text for unit tests (test/unit/tree.h).
 sysfs() {
-	local device name path attribute slave
-	show "proc/self/mountinfo:"
-	show "$(grep -E '^[^ ]* [^ ]* [^ ]* [^ ]* (/|/data|/below) ' /proc/self/mountinfo |
-		sed 's/^/\t/')"
-	for device in /sys/class/block/*; do
-		name=${device##*/} path=$(realpath "$device")
-		[[ " ${disks[*]}" == *" /dev/$name"* || -n $(ls "$device/slaves" 2>/dev/null) ||
-			-e $device/loop/backing_file || $name == @(zd|nvme)* ]] || continue
-		[[ -e $device/partition ]] && path=${path%/*} && name=${path##*/}/$name
-		show "device $(cat "$device/dev" 2>/dev/null || echo -) $name"
-		for attribute in partition dm/name dm/uuid md/level loop/backing_file device/model \
-			device/vendor queue/fua queue/iostats queue/rotational queue/write_cache stat; do
-			[[ ! -e $device/$attribute ]] ||
-				show "	$attribute: $(sed 's/  */ /g; s/^ //; s/ $//' "$device/$attribute")"
+	local device name
+	{
+		echo "proc/self/mountinfo:"
+		grep -E '^([^ ]* ){4}(/|/data|/below) ' /proc/self/mountinfo | sed 's/^/\t/'
+		for device in /sys/class/block/*; do
+			[[ $(<"$device/size") != 0 ]] || continue
+			name=${device##*/}
+			[[ ! -e $device/partition ]] || name=$(basename "$(realpath "$device/..")")/$name
+			echo "device $(cat "$device/dev" 2>/dev/null || echo -) $name"
+			(cd "$device" && grep -Hs '' partition dm/{name,uuid} md/level loop/backing_file \
+				device/{model,vendor} queue/{fua,iostats,rotational,write_cache} stat) |
+				sed -E 's/: */: /; s/ +/ /g; s/ $//; s/^/\t/'
+			find "$device/slaves/" -type l -printf '\tslaves/%f -> %f\n' 2>/dev/null
 		done
-		for slave in "$device"/slaves/*; do
-			[[ ! -e $slave ]] || show "	slaves/${slave##*/} -> ${slave##*/}"
-		done
-	done
-	[[ $filesystem != zfs ]] || show "$(zfs get -Hp all tank; zpool status -P tank)"
+		[[ $filesystem != zfs ]] || { zfs get -Hp all tank; zpool status -P tank; }
+	} | sed 's/^/# > /' >&3
 	result 0 "sysfs"
 }
 
-# What OpenZFS itself says beside a probe; then device writes of a sync, by property.
+# What OpenZFS itself says beside a probe.
 pool() {
-	local ours theirs property before measured bytes
-	measured="(SELECT (run).storage, (measured).*
-		FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '10 s')) AS m"
-	bytes="(storage #>> ARRAY['device_bytes_per_op', ordinal::text])::float8"
+	local ours theirs
 	is "$(sql -c "SELECT storage->'zfs'->>'sync', storage->'zfs'->>'logbias',
 			storage->'zfs'->>'recordsize' FROM sync_probe.runs LIMIT 1")" \
 		"$(zfs get -Hpo value sync,logbias,recordsize tank | paste -sd '|')" "properties"
@@ -329,34 +297,26 @@ pool() {
 		"$(zpool status -P tank | grep -o '/dev/[a-z0-9]*' | sort)" "devices of zpool status"
 	zpool iostat -Hpy tank 1 >/run/iostat &
 	loads=($!)
-	ours=$(sql -c "SELECT round(sum($bytes * ops)) FROM $measured")
-	kill "${loads[@]}"
-	wait "${loads[@]}"
-	loads=()
+	ours=$(sql -c "SELECT round(sum(ops * (
+			storage #>> ARRAY['device_bytes_per_op', ordinal::text])::float8))
+		FROM (SELECT (run).storage, (measured).*
+			FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '10 s')) AS m")
+	stop_loads
 	theirs=$(awk '{ bytes += $7 } END { printf "%d", bytes }' /run/iostat)
 	((ours > 0 && ours <= theirs * 11 / 10)) || [[ $durable == no ]]
 	result $? "bytes written: $ours counted in the time of measuring, $theirs by zpool iostat"
-	before=$(zfs get -Hpo property,value sync,logbias,recordsize tank | tr '\t' =)
-	for property in recordsize=128k recordsize=8k logbias=throughput logbias=latency sync=always \
-		sync=disabled; do
-		zfs set "$property" tank
-		show "$property: $(sql -F ', ' -c "SELECT method, 'flushes ' || flushes_per_op,
-				'bytes ' || $bytes
-			FROM $measured
-			WHERE test = 'paced' AND method = '$method'" 2>/dev/null)"
-	done
-	# shellcheck disable=SC2086
-	zfs set $before tank
 }
 
 clients=4
 
 # The newest number of each client that was acknowledged: in memory, written by psql.
-acknowledged() {
-	local client
-	for ((client = 1; client <= clients; client++)); do
-		tail -n 1 "/run/acknowledged.$client" | tr '\n' ' '
-	done
+acknowledged() { tail -qn 1 /run/acknowledged.* | paste -sd ,; }
+
+# lost NUMBERS: how many of the commits that were acknowledged until then are missing.
+lost() {
+	sql -c "SELECT sum(last - (SELECT count(*) FROM acknowledged AS a
+			WHERE a.client = c.client AND n <= last))
+		FROM unnest('{$1}'::int[]) WITH ORDINALITY AS c (last, client)"
 }
 
 command_disks() { printf '%s\0' "$1" | dd "of=$control" bs=512 conv=sync oflag=direct status=none; }
@@ -367,37 +327,27 @@ start_load() {
 		return
 	loads=()
 	for ((client = 1; client <= clients; client++)); do
-		for ((n = 1; ; n++)); do
-			echo "INSERT INTO acknowledged VALUES ($client, $n, repeat('x', 300)) RETURNING n;"
-		done | PGAPPNAME=load sql >"/run/acknowledged.$client" 2>/dev/null &
+		seq -f "INSERT INTO acknowledged VALUES ($client, %.0f, repeat('x', 300)) RETURNING n;" \
+			inf | PGAPPNAME=load sql >"/run/acknowledged.$client" 2>/dev/null &
 		loads+=($!)
 	done
 	while sleep 7; do sql -c CHECKPOINT; done &
 	loads+=($!)
-	until [[ $(acknowledged | wc -w) == "$clients" ]]; do sleep 0.2; done
+	until [[ $(acknowledged | tr , '\n' | wc -l) == "$clients" ]]; do sleep 0.2; done
 }
 
 # Ends the load, whose every acknowledged commit must be there.
 end_load() {
-	local numbers client n
-	kill "${loads[@]}"
+	stop_loads
 	sql -c "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity
 		WHERE application_name = 'load'" >/run/output
-	wait "${loads[@]}"
-	loads=()
-	numbers=$(acknowledged)
-	is "$(for n in $numbers; do
-			sql -c "SELECT max(n) >= $n AND max(n) = count(*) FROM acknowledged
-				WHERE client = $((++client))"
-		done | paste -sd ' ')" "t t t t" "no commit is lost: $numbers"
+	is "$(lost "$(acknowledged)")" 0 "no commit is lost: $(acknowledged)"
 }
 
 # Ends what runs, and lets go of the disks.
 end_everything() {
-	((${#loads[@]} == 0)) || kill "${loads[@]}"
 	stop_cluster
-	((${#loads[@]} == 0)) || wait "${loads[@]}"
-	loads=()
+	stop_loads
 	stop_stack
 }
 
@@ -412,17 +362,17 @@ cuts() {
 	local i failed=0
 	[[ -z $lies ]] || command_disks lie
 	succeeds "a load begins" start_load || return
-	for ((i = 1; i <= number_of_cuts; i++)); do
+	for ((i = 1; i <= cuts; i++)); do
 		sleep "$((RANDOM % 3)).$((RANDOM % 10))"
 		acknowledged >"/run/cut.$i"
 		command_disks "cut $i $((i % 2 * 50))"
 	done
 	end_everything
-	for ((i = 1; i <= number_of_cuts; i++)); do
+	for ((i = 1; i <= cuts; i++)); do
 		after_cut "$i" || failed=$((failed + 1))
 	done
 	printf '# %s: %d of %d cuts lost commits; durable: %s%s\n' "$stack" "$failed" \
-		"$number_of_cuts" "$durable" "${lies:+, by a cache that lies}" >&3
+		"$cuts" "$durable" "${lies:+, by a cache that lies}" >&3
 	if [[ -n $lies || $durable == no ]]; then
 		((failed > 0))
 		result $? "cuts lose commits"
@@ -431,28 +381,21 @@ cuts() {
 	fi
 }
 
-# after_cut NUMBER: which acknowledged commits are missing?
+# after_cut NUMBER: are all acknowledged commits there?
 after_cut() {
-	local -a numbers
-	local client lost found text first=''
-	read -ra numbers <"/run/cut.$1"
-	for ((client = 1; client <= clients; client++)); do
-		first+="${first:+ OR }client = $client AND n <= ${numbers[client - 1]}"
-	done
-	if ! restart "$1"; then
-		lost="the cluster"
-		tail -n 5 /run/log | sed 's/^/# /' >&3
+	local numbers missing
+	numbers=$(<"/run/cut.$1")
+	if restart "$1"; then
+		missing=$(lost "$numbers") || missing="the table"
+		as_postgres pg_amcheck -d postgres -t acknowledged -s pg_catalog >/run/output 2>&1 ||
+			missing+=", and pg_amcheck finds damage"
 	else
-		found=$(sql -c "SELECT count(*) FROM acknowledged WHERE $first") || found=0
-		lost=$((${numbers[*]/%/ +} 0 - found))
-		if ! text=$(as_postgres pg_amcheck -d postgres -t acknowledged -s pg_catalog 2>&1); then
-			lost+=", and pg_amcheck finds damage"
-			printf '%s\n' "$text" | head -n 20 | sed 's/^/# /' >&3
-		fi
+		missing="the cluster"
+		cp /run/log /run/output
 	fi
 	end_everything
-	printf '# %s: cut %s, acknowledged %s, lost: %s\n' "$stack" "$1" "${numbers[*]}" "$lost" >&3
-	[[ $lost == 0 ]]
+	printf '# %s: cut %s, acknowledged %s, lost: %s\n' "$stack" "$1" "$numbers" "$missing" >&3
+	[[ $missing == 0 ]] || { tail -n 20 /run/output | sed 's/^/# /' >&3; return 1; }
 }
 
 # shows_numbers COUNT: until power_test() has shown so many more, or has ended.
@@ -485,14 +428,10 @@ power() {
 		else
 			verdict="refuted: the cluster does not start"
 		fi
-		if [[ $durable == no ]]; then
-			is "${verdict%%[: ]*}" refuted "power_test: $verdict"
-			end_everything
-			restart before
-			return
-		fi
+		[[ $durable != no ]] || expected=refuted
 		is "${verdict%%[: ]*}" "$expected" "power_test: $verdict"
-		sql -c 'SELECT sync_probe.cleanup()' >/dev/null
+		end_everything
+		restart before
 	done
 }
 
@@ -571,28 +510,30 @@ device() {
 # slow_device [PATTERN of calls]
 slow_device() {
 	local each begin
-	becomes 0 delay 0 0 "${disks[0]}" 0 50; result $? "the device becomes slow"
+	succeeds "the device becomes slow" becomes 0 delay 0 0 "${disks[0]}" 0 50
 	while read -ru 4 each; do
 		begin=$SECONDS
 		succeeds "a write takes 50 ms: ${each#*sync_probe.}" sql -c "$each"
 		printf '# of 5 s: %d s\n' $((SECONDS - begin)) >&3
 	done 4< <(calls_of '5 s' | grep "${1:-}")
-	becomes 0 linear 0; result $? "the device is fast again"
+	succeeds "the device is fast again" becomes 0 linear 0
 	nothing_left "a slow device"
 }
 
 # What is canceled meanwhile ends when the device moves again.
 hung_device() {
 	local each how
+	local -A stop=([suspend]="dmsetup suspend --nolockfs --noflush lab0" [freeze]="fsfreeze -f /data")
+	local -A go=([suspend]="dmsetup resume --noudevsync lab0" [freeze]="fsfreeze -u /data")
 	while read -ru 4 each; do
 		for how in suspend freeze; do
 			begin_call "$each"
 			sleep 2
-			"${how}_device" || result 1 "$how"
+			${stop[$how]} || result 1 "$how"
 			sleep 2
 			[[ -z $call_pid ]] || kill -INT "$call_pid"
 			sleep 2
-			"un${how}_device" || result 1 "un$how"
+			${go[$how]} || result 1 "the end of $how"
 			await_call
 			grep -q 'ERROR:  57014' /run/call
 			result $? "$how, canceled: ${each#*sync_probe.}" "$(</run/call)"
@@ -600,11 +541,6 @@ hung_device() {
 	done 4< <(calls_of '5 min' | grep "${1:-}")
 	nothing_left "a hung device"
 }
-
-suspend_device() { dmsetup suspend --nolockfs --noflush lab0; }
-unsuspend_device() { dmsetup resume --noudevsync lab0; }
-freeze_device() { fsfreeze -f /data; }
-unfreeze_device() { fsfreeze -u /data; }
 
 # Below a tablespace, as the server itself stops when it cannot write WAL.
 failing_device() {
@@ -678,15 +614,7 @@ full_device() {
 }
 
 start_guest
-lies='' number_of_cuts=4 tests=works,cuts stack=ext4
-for each in $(</proc/cmdline); do
-	case $each in
-		lab.stack=*) stack=${each#*=} ;;
-		lab.tests=*) tests=${each#*=} ;;
-		lab.cuts=*) number_of_cuts=${each#*=} ;;
-		lab.lies=*) lies=${each#*=} ;;
-	esac
-done
+for each in $(grep -o 'lab\.[a-z]*=[^ ]*' /proc/cmdline); do declare "${each#lab.}"; done
 mkdir -p /data /below
 read_stack
 if succeeds "the stack is built" stack_step make && succeeds "a cluster starts" make_cluster &&
