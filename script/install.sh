@@ -40,7 +40,6 @@ packages() {
 		monitoring prometheus-sql-exporter command -v prometheus-sql-exporter
 		backups pgbackrest command -v pgbackrest
 		backups barman command -v barman
-		analysis clang-tools command -v scan-build
 	EOF
 }
 
@@ -73,7 +72,7 @@ require() {
 	local needed="all" wanted="" package
 	case $1 in
 		test) needed="all test" wanted="jobs disks browser monitoring" ;;
-		full) needed="all test" wanted="jobs disks browser monitoring backups analysis" ;;
+		full) needed="all test" wanted="jobs disks browser monitoring backups" ;;
 		bench) wanted="disks" ;;
 	esac
 	choose_server

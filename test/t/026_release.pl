@@ -1,6 +1,5 @@
 # One place decides each number of a version: pg_sync_probe.control that of the SQL,
 # META.json that of the release.  All others say the same.  What was released does not change.
-# PGXN's rules for META.json are checked by its own validator, in script/test-packages.
 
 use Digest::SHA;
 use JSON::PP ();
