@@ -63,18 +63,9 @@ read_stack() {
 	control=${disks[-1]}
 	unset 'disks[-1]'
 	disks+=(/dev/nvme*n1 /dev/sd?)
-	[[ $stack != z* ]] || make_partitions
-}
-
-# One on each disk, since zpool would wait for udev to make them: 2048 sectors are left out.
-make_partitions() {
-	local i size
-	size=$(($(blockdev --getsz "${disks[0]}") - 2048))
-	size=$(printf '\\x%02x' $((size & 255)) $((size >> 8 & 255)) $((size >> 16 & 255)) 0)
-	for i in "${!disks[@]}"; do
-		{ head -c 446 /dev/zero; printf '\0\0\0\0\x83\0\0\0\0\x08\0\0%b' "$size"
-			head -c 48 /dev/zero; printf '\x55\xaa'; } | dd "of=${disks[i]}" bs=512 status=none
-		blockdev --rereadpt "${disks[i]}"
+	# zpool would wait for udev to make partitions: of these only the kernel knows
+	[[ $stack != z* ]] || for i in "${!disks[@]}"; do
+		addpart "${disks[i]}" 1 2048 $(($(blockdev --getsz "${disks[i]}") - 2048))
 		disks[i]+=1
 	done
 }
@@ -172,7 +163,7 @@ layer_zvol() {
 		start) zpool import -f -d /dev tank ;;
 	esac
 	devices=(/dev/zvol/tank/data)
-	timeout 10 bash -c "until [[ -b ${devices[0]} ]]; do sleep 0.1; done"
+	zvol_wait
 }
 
 make_filesystem() {
@@ -241,6 +232,7 @@ stop_cluster() { as_postgres pg_ctl -s -w -t 600 -m immediate -D "$data" stop; }
 
 loads=()				# processes that use the cluster, or watch it
 
+# Sessions must have ended before: what writes their statements is waited for, too.
 stop_loads() {
 	((${#loads[@]} == 0)) || { kill "${loads[@]}"; wait "${loads[@]}"; }
 	loads=()
@@ -338,9 +330,9 @@ start_load() {
 
 # Ends the load, whose every acknowledged commit must be there.
 end_load() {
-	stop_loads
 	sql -c "SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_activity
 		WHERE application_name = 'load'" >/run/output
+	stop_loads
 	is "$(lost "$(acknowledged)")" 0 "no commit is lost: $(acknowledged)"
 }
 
