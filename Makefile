@@ -124,6 +124,7 @@ $(TEST_MODULE).so: $(TEST_MODULE_OBJS)
 	$(LINK.shared) -o $@ $^ $(LDFLAGS) $(LDFLAGS_SL) -Wl,--wrap=fork,--wrap=kill
 
 # without the server's flags: these may fortify calls, which would have other names then
+test/fault/fail_every_call.so: test/fault/fail_calls.c
 test/fault/%.so: test/fault/%.c
 	$(CC) -shared -fPIC -O2 -Wall -Wextra -o $@ $< -ldl
 

@@ -39,7 +39,6 @@ packages() {
 		monitoring prometheus-postgres-exporter command -v prometheus-postgres-exporter
 		monitoring prometheus-sql-exporter command -v prometheus-sql-exporter
 		backups pgbackrest command -v pgbackrest
-		backups barman command -v barman
 	EOF
 }
 
