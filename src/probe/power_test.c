@@ -285,12 +285,14 @@ sync_probe_power_test_result(PG_FUNCTION_ARGS)
 	read_blocks(&run.location, any, numbers);
 	blocks = any->number > 0 ? any->blocks : SP_POWER_MAX_BLOCKS;
 	read_boot_id(boot_id);
-	restarted = any->boot_id[0] != '\0' && memcmp(any->boot_id, boot_id, BOOT_ID_SIZE) != 0;
+	/* a file without a whole block tells of no boot */
+	restarted = any->number == 0 || (any->boot_id[0] != '\0' && boot_id[0] != '\0' &&
+									 memcmp(any->boot_id, boot_id, BOOT_ID_SIZE) != 0);
 	found = sp_power_judge(numbers, blocks, seen, restarted);
 	run.probe = palloc0(sizeof(sp_probe));
 	run.probe->data = &found;
 	sp_storage_examine(&run.location, &run.storage);
-	if (found.lost > 0 || (seen > 0 && restarted))
+	if (restarted && (found.lost > 0 || seen > 0))
 		record(&run, any, blocks);
 	sp_cluster_lock_release();
 

@@ -44,7 +44,7 @@ REVOKE ALL ON FUNCTION sync_probe.power_test_result FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.power_test_result IS
   'Check the file of power_test() after a power cut against the last number that its client saw, '
-  'and record whether syncs are proven, refuted or unknown. Requires CREATE as probe() does';
+  'and record whether syncs are proven or refuted. Requires CREATE as probe() does';
 
 --
 -- The newest result of this server at that place, with the current method.  It stands above what

@@ -382,7 +382,7 @@ typedef struct sp_power_judgement
 /*
  * What a power test has left: the number of each block (at least one), 0 if it is not whole.
  * seen: the last one that the client was told.  Each was written after the one before was synced.
- * restarted: the machine has, so that they were read from the storage.
+ * restarted: the machine has, so that they were read from the storage; else nothing is known.
  */
 extern sp_power_judgement sp_power_judge(const int64_t *numbers, int blocks, int64_t seen,
 										 bool restarted);

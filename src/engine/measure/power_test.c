@@ -24,7 +24,7 @@ sp_power_plan(sp_probe *probe, const sp_server *server)
 sp_power_judgement
 sp_power_judge(const int64_t *numbers, int blocks, int64_t seen, bool restarted)
 {
-	sp_power_judgement found = {.durable = seen > 0 && restarted ? "proven" : "unknown"};
+	sp_power_judgement found = {.durable = "unknown"};
 	const char *but = "";
 	int64_t		last;			/* that was synced, or was being written */
 	int64_t		first;			/* that must be there */
@@ -48,12 +48,14 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen, bool restarted)
 		found.lost += n <= found.newest;
 		found.damaged += numbers[n % blocks] == 0;
 	}
-	if (found.lost > 0)
+	if (restarted && found.lost > 0)
 		found.durable = "refuted";
-	else if (!restarted)
-		but = "; the machine has not restarted: they may be read from memory";
+	else if (restarted && seen > 0)
+		found.durable = "proven";
 	if (seen > found.newest)
 		but = ", if that is no typing error";
+	else if (!restarted)
+		but = "; the machine has not restarted: they may be read from memory";
 	snprintf(found.reason, sizeof(found.reason),
 			 "numbers %" PRId64 " to %" PRId64 " must be there: %" PRId64 " lost, %" PRId64
 			 " damaged; newest %" PRId64 ", seen %" PRId64 "%s", first, last, found.lost,
