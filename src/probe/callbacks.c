@@ -12,6 +12,7 @@
 
 #include "miscadmin.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 
 #include "compat.h"
 #include "engine/text/text.h"
@@ -30,12 +31,22 @@ callback_now(void *context)
 	return ((sp_probing *) context)->now_ns = sp_monotonic_ns();
 }
 
+void
+sp_check_postmaster(void)
+{
+	if (!PostmasterIsAlive())
+		ereport(FATAL,
+				(errcode(ERRCODE_ADMIN_SHUTDOWN),
+				 errmsg("terminating connection due to unexpected postmaster exit")));
+}
+
 static void
 check_again(sp_probing *state)
 {
 	int64_t		begin_ns = callback_now(state);
 	int64_t		end_ns;
 
+	sp_check_postmaster();
 	sp_yield_to_drop();
 	sp_check_reserve(&state->run->location, state->directory_fd, 0);
 	end_ns = callback_now(state);

@@ -21,7 +21,6 @@
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
-#include "storage/pmsignal.h"
 
 #define LOOK_NS			(100 * INT64CONST(1000000))
 
@@ -183,10 +182,7 @@ watch(sp_commit_run *commit)
 {
 	CHECK_FOR_INTERRUPTS();
 	/* workers have ended then, and nobody says so */
-	if (!PostmasterIsAlive())
-		ereport(FATAL,
-				(errcode(ERRCODE_ADMIN_SHUTDOWN),
-				 errmsg("terminating connection due to unexpected postmaster exit")));
+	sp_check_postmaster();
 	/* often, after a reload, and when workers need another segment */
 	if (pg_atomic_read_u64(&commit->shared->room) == SP_ROOM_ASKED ||
 		wanted_segment(commit) > last_segment(commit) || wal_is_used_up(commit) ||

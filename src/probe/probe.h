@@ -100,6 +100,7 @@ extern void sp_wal_profile_look(sp_wal_profile *profile);
 
 /* A NOTICE where the statistics hold enough, and do not tell what was asked for. */
 extern void sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters);
+extern bool sp_server_offers(const char *method);
 extern int	sp_wal_profile_max_flush_size(const sp_wal_profile *profile);
 
 /* ---------------------------------------------------------------- files.c */
@@ -217,6 +218,8 @@ extern int	sp_max_stream_mb;	/* GUC, see pg_sync_probe.c */
 /* The maximum length of a progress NOTICE. */
 #define SP_NOTICE_LENGTH	100
 
+/* FATAL if the postmaster has died: it cannot start again while a process of its lives. */
+extern void sp_check_postmaster(void);
 extern void sp_callbacks_set(sp_probe *probe, sp_probing *state);
 extern void sp_notice_filling(sp_probing *state);
 

@@ -129,6 +129,7 @@ sp_compared_choose(sp_compared *compared, const char *setting, const char *unit,
 	for (size_t i = 0; !given && i < sp_sync_method_count; i++)
 	{
 		if (is_sync_method(&compared->setting) && sp_sync_methods[i].supported &&
+			sp_server_offers(sp_sync_methods[i].name) &&
 			is_same_kind(sp_sync_methods[i].name, current))
 			add_value(compared, sp_sync_methods[i].name);
 	}

@@ -29,16 +29,21 @@
 StaticAssertDecl(XLOG_BLCKSZ == SP_WAL_PAGE_SIZE,
 				 "the engine writes WAL in pages of 8 kB, this server is built with others");
 
-/* Which methods of the engine does this server offer?  That is asked without a change. */
+/* Does this server offer that method?  It is asked without a change. */
+bool
+sp_server_offers(const char *method)
+{
+	return set_config_option("wal_sync_method", method, PGC_SIGHUP, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, false, DEBUG5, false) != 0;
+}
+
 static void
 read_methods(sp_wal_profile *profile)
 {
 	profile->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
 	profile->server.current = sp_sync_method_find(profile->wal_sync_method);
 	for (size_t i = 0; i < sp_sync_method_count; i++)
-		profile->server.offers[i] =
-			set_config_option("wal_sync_method", sp_sync_methods[i].name, PGC_SIGHUP,
-							  PGC_S_SESSION, GUC_ACTION_SAVE, false, DEBUG5, false) != 0;
+		profile->server.offers[i] = sp_server_offers(sp_sync_methods[i].name);
 }
 
 /* The maximum flush size: the bytes of WAL that a probe file holds. */

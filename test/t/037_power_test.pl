@@ -230,6 +230,7 @@ rmdir $file{pg_wal};
 for (
 	[ 'pg_cancel_backend', signal_backend($node, 'pg_cancel_backend'), qr/due to user request/ ],
 	[ 'pg_terminate_backend', signal_backend($node, 'pg_terminate_backend'), qr/terminating/ ],
+	[ 'a killed postmaster', sub { kill_postmaster($node) }, qr/unexpected postmaster exit/ ],
 	[ 'its time', sub { }, qr/NOTICE:  the power test has ended without a power cut/, ", '1 s'" ])
 {
 	my ($end, $do, $says, $arguments) = @$_;
