@@ -123,11 +123,11 @@ BEGIN
                       ORDER BY n.run_id DESC) AS place,
                   row_number() OVER (PARTITION BY n.imported_at IS NULL, n.system_identifier,
                       n.host, n.location, n.suite, n.usable_for_advice, n.directory, n.device,
-                      n.setting, n.workload, n.verdict
+                      n.setting, n.workload, n.verdict, n.wal_sync_method
                       ORDER BY n.run_id DESC) AS place_of_its_sort
            FROM sync_probe.runs AS n) AS n
     WHERE n.run_id = r.run_id AND n.place > keep
-      AND (n.place_of_its_sort > 1 OR NOT r.usable_for_advice)
+      AND (n.place_of_its_sort > 1 OR NOT r.usable_for_advice AND r.suite <> 'power_test')
       AND coalesce(r.finished_at, r.imported_at) < now() - older_than;
     GET DIAGNOSTICS runs = ROW_COUNT;
     DELETE FROM sync_probe.commit_wait_results AS w WHERE w.started_at < now() - older_than;

@@ -74,6 +74,7 @@ FROM (VALUES ('superseded', ''), ('advice', ''), ('device', ', device=sda'),
              ('last', ', reason=given'), ('newest', ', reason=given'),
              ('delay', ', suite=trial, setting=commit_delay'),
              ('method', ', suite=trial, setting=wal_sync_method'),
+             ('cut', ', suite=power_test, reason=given'),
              ('import', ', reason=given, imported_at=2020-01-01'),
              ('place', ', reason=given, location=x'), ('node', ', reason=given, host=x'))
     AS v (label, changes);
@@ -86,7 +87,7 @@ SELECT is(d::text, deleted, format('%s, keep %s: rows deleted', older_than, keep
 FROM (VALUES ('401 days', 0, '(0,0,1)'), ('399 days', 10, '(0,0,1)'), ('2 days', 2, '(2,1,0)'),
              ('2 days', 0, '(6,0,0)')) AS v (older_than, keep, deleted),
      sync_probe.delete_history(older_than::interval, keep) AS d;
-SELECT is(string_agg(label, ', ' ORDER BY run_id), 'advice, device, undecided, delay, method',
+SELECT is(string_agg(label, ', ' ORDER BY run_id), 'advice, device, undecided, delay, method, cut',
           'what advice can rest on stays') FROM sync_probe.runs;
 
 \ir include/end.sql
