@@ -16,7 +16,9 @@
 #include <sys/stat.h>
 
 #include "access/xlog_internal.h"
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "funcapi.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
 
@@ -102,16 +104,27 @@ recovery_end(void)
 	return (double) history.st_mtim.tv_sec + history.st_mtim.tv_nsec / 1e9;
 }
 
-/* sync_probe_internal.recovery_end() RETURNS timestamptz */
-PG_FUNCTION_INFO_V1(sync_probe_recovery_end);
-Datum
-sync_probe_recovery_end(PG_FUNCTION_ARGS)
+static void
+put_time(sp_row *row, const char *column, double seconds)
 {
-	double		end = recovery_end();
+	if (!isnan(seconds))
+		sp_row_put(row, column, TIMESTAMPTZOID,
+				   DirectFunctionCall1(float8_timestamptz, Float8GetDatum(seconds)));
+}
 
-	if (isnan(end))
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(DirectFunctionCall1(float8_timestamptz, Float8GetDatum(end)));
+/* sync_probe_internal.wal_written(OUT wal_bytes, OUT since, OUT recovery_end) */
+PG_FUNCTION_INFO_V1(sync_probe_wal_written);
+Datum
+sync_probe_wal_written(PG_FUNCTION_ARGS)
+{
+	sp_row	   *row = sp_row_of_result(fcinfo);
+	sp_wal_statistics statistics;
+
+	sp_wal_statistics_read(&statistics);
+	sp_row_put_number(row, "wal_bytes", statistics.bytes, 0);
+	put_time(row, "since", statistics.bytes_since);
+	put_time(row, "recovery_end", recovery_end());
+	return HeapTupleGetDatum(sp_row_form(row));
 }
 
 /* --------------------------------------------------------------------- pace */

@@ -1,13 +1,16 @@
 --
--- When this server was promoted, or recovered to a point in time: -infinity if never,
--- infinity on a standby, and null if the timeline's history file is missing.  Statistics
--- survive a promotion, and time as a standby counts in them.
+-- WAL that this server has counted since its statistics were reset, and when it was promoted, or
+-- recovered to a point in time: -infinity if never, infinity on a standby, and null if the
+-- timeline's history file is missing.  Statistics survive a promotion, and time as a standby
+-- counts in them.
 --
-CREATE FUNCTION sync_probe_internal.recovery_end()
-RETURNS timestamptz
-LANGUAGE c VOLATILE PARALLEL SAFE
+CREATE FUNCTION sync_probe_internal.wal_written(
+    OUT wal_bytes double precision,
+    OUT since timestamptz,
+    OUT recovery_end timestamptz)
+LANGUAGE c VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'sync_probe_recovery_end';
+AS 'MODULE_PATHNAME', 'sync_probe_wal_written';
 
 --
 -- Bytes of WAL per second since the statistics were reset, and the source of that rate.
@@ -93,9 +96,9 @@ BEGIN
     SELECT * INTO place FROM sync_probe_internal.examine_locations(location);
     IF wal_bytes_per_sec IS NULL THEN
         SELECT r.bytes_per_sec, r.source INTO wal_bytes_per_sec, rate_source
-        FROM pg_stat_wal AS w,
-             sync_probe_internal.wal_rate(w.wal_bytes, w.stats_reset, clock_timestamp(),
-                                          sync_probe_internal.recovery_end()) AS r;
+        FROM sync_probe_internal.wal_written() AS w,
+             sync_probe_internal.wal_rate(w.wal_bytes::numeric, w.since, clock_timestamp(),
+                                          w.recovery_end) AS r;
     END IF;
     IF write_amplification IS NULL THEN
         SELECT a.amplification,
