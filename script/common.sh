@@ -74,7 +74,7 @@ stage() {
 	shown=$!
 	"$@" >>"$log" 2>&1 || status=$?
 	read -r p f s < <(count_tests "$log")
-	echo 'end of stage' >>"$log"
+	printf '\nend of stage\n' >>"$log"		# the line before may have no end
 	wait "$shown" || true
 
 	if ((p + f + s == 0 || (status != 0 && f == 0))); then

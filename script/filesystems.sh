@@ -92,7 +92,7 @@ end_zfs() {
 	kill -KILL "$fs_zfs_daemon" 2>/dev/null || true
 	wait "$fs_zfs_daemon" 2>/dev/null || true
 	fs_zfs_daemon=
-	[[ -z $fs_statistics ]] || { fs_try umount -l /zfs-kstat && fs_try rmdir /zfs-kstat; } || true
+	[[ -z $fs_statistics ]] || { fs_try umount -l /zfs-kstat; fs_try rmdir /zfs-kstat; } || true
 	fs_statistics=
 }
 
@@ -174,4 +174,5 @@ release_filesystems() {
 	end_zfs
 	fs_try umount -R "$fs_folder" || fs_try umount -R -l "$fs_folder" || true
 	unset SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE
+	fs_folder=
 }

@@ -31,6 +31,7 @@ packages() {
 		test libipc-run-perl perl -MIPC::Run -e 1
 		test python3-venv env PATH=/usr/bin:$PATH python3 -m ensurepip --version
 		jobs postgresql-$major-cron test -f $("$pg_config" --sharedir)/extension/pg_cron.control
+		disks e2fsprogs command -v mkfs.ext4
 		disks xfsprogs command -v mkfs.xfs
 		disks btrfs-progs command -v mkfs.btrfs
 		disks zfs-fuse command -v zfs-fuse

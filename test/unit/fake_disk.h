@@ -474,6 +474,28 @@ forget_run(void)
 	disk.failed_record = -1;
 }
 
+/*
+ * The figures of these tests are those of four methods, or five where fsync_writethrough is one.
+ * A method that the engine learns has its own tests, and is not measured here.
+ */
+static bool
+is_known(const char *method)
+{
+	return strstr("open_datasync fdatasync fsync_writethrough open_sync", method) != NULL;
+}
+
+static void
+leave_out_unknown_methods(void)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		sp_file    *file = &probe->files[probe->cases[c].file];
+
+		if (file->method && !is_known(file->method->name))
+			file->status = probe->results[c].status = SP_UNSUPPORTED;
+	}
+}
+
 /* Defaults for a test: a fast disk, and a run on it. */
 static void
 plan_for(const sp_suite *suite, const sp_server *server)
@@ -487,6 +509,7 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	probe->data = &suite_data;
 	probe->suite = suite;
 	suite->plan(probe, server);
+	leave_out_unknown_methods();
 
 	probe->duration_ns = 100 * MILLISECOND;
 	probe->flush_interval_ns = 5 * MILLISECOND;
@@ -505,10 +528,6 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	forget_run();
 }
 
-/*
- * The times of these tests are those of four methods, or five where fsync_writethrough is one.
- * A method that the engine learns has its own tests, and is not offered here.
- */
 static inline sp_server
 server_with(const char *current)
 {
@@ -518,8 +537,7 @@ server_with(const char *current)
 	};
 
 	for (size_t i = 0; i < sp_sync_method_count; i++)
-		server.offers[i] = strstr("open_datasync fdatasync fsync_writethrough open_sync",
-								  sp_sync_methods[i].name) != NULL;
+		server.offers[i] = is_known(sp_sync_methods[i].name);
 	return server;
 }
 
