@@ -85,7 +85,7 @@ SET client_min_messages = warning;
 \echo -- the report is read as that of the tool
 SELECT max(run_id) AS tool
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms') \gset
-SELECT test_cases, not_understood
+SELECT test_cases
 FROM sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(:tool));
 
 \echo -- a wal run has no such report
