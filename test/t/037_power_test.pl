@@ -3,6 +3,7 @@
 # backend is, as far as the file goes, and another boot id in its blocks; the cut itself is for the
 # laboratory.
 
+use List::Util qw(min);
 use POSIX qw(mkfifo);
 use SyncProbeTest;
 
@@ -183,12 +184,13 @@ for (
 	[ 'one of a later test', with($end, forged($end, 16, pack('Qqq', 1, $end, 1 << 60))),
 		'refuted|126|126' ],
 	[ 'forged', with($one, forged($one, 40, pack('l', 1 << 30))), 'refuted|1|1' ],
-	[ 'empty', '', qr/^refuted\|$last\|/ ],
+	# how long the ring was nobody knows then: it has at most 2048 blocks
+	[ 'empty', '', 'refuted|' . join('|', (min($last, 2047)) x 2) ],
 	[ 'as it was', $now, 'proven|0|0' ])
 {
 	my ($case, $content, $expected) = @$_;
 	write_file($file{pg_wal}, $content);
-	like(result($last, 'pg_wal'), ref $expected ? $expected : qr/^\Q$expected\E$/, $case);
+	is(result($last, 'pg_wal'), $expected, $case);
 	next unless $case eq 'empty';
 	is(durable(), 'unsafe refuted', 'advice: refuted');
 	is(findings(), "pg_wal|power_test_left\npg_wal|power_test_lost",

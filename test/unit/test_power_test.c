@@ -38,8 +38,8 @@ TEST(judges_what_a_ring_shows)
 		{{0, 9, 0, 7}, 9, "refuted", 9, 1, 1},
 		/* all is old, or gone, or the number is wrong */
 		{{4, 5, 2, 3}, 9, "refuted", 5, 4, 0},
-		{{0, 0, 0, 0}, 9, "refuted", 0, 9, 3},
-		{{8, 5, 6, 7}, INT64_MAX, "refuted", 8, INT64_MAX - 8, 0},
+		{{0, 0, 0, 0}, 9, "refuted", 0, 3, 3},
+		{{8, 5, 6, 7}, INT64_MAX, "refuted", 8, 4, 0},
 	};
 
 	FOR_EACH(ring, rings)

@@ -34,7 +34,6 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen, bool restarted)
 		found.newest = numbers[i] > found.newest ? numbers[i] : found.newest;
 	last = seen > found.newest ? seen : found.newest;
 	first = last > blocks ? last - blocks + 1 : 1;
-	found.lost = last - found.newest;
 
 	/* the number behind the last one, which may be written in part, has its place */
 	if (last >= blocks && numbers[first % blocks] == 0)
@@ -45,7 +44,7 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen, bool restarted)
 
 		if (numbers[n % blocks] == n)
 			continue;
-		found.lost += n <= found.newest;
+		found.lost++;
 		found.damaged += numbers[n % blocks] == 0;
 	}
 	if (restarted && found.lost > 0)
