@@ -221,7 +221,7 @@ read_blocks(const sp_location *location, block *any, int64 numbers[SP_POWER_MAX_
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("location \"%s\" has no file of a power test", NameStr(location->name)),
 				 errdetail("\"%s\" is not a regular file. A test that ends by itself removes it, and so does sync_probe.cleanup().", path),
-				 errhint("If the power failed after a number was shown, the file system has lost a file that was synced.")));
+				 errhint("If its file system is mounted, and the power failed after a number was shown, a file that was synced is lost.")));
 	if ((fd = OpenTransientFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | PG_BINARY)) < 0)
 		ereport(ERROR,
 				(sp_errcode_for_file_access(), errmsg("could not open file \"%s\": %m", path)));
