@@ -232,7 +232,8 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 	/* both are unknown, or none is */
 	if (judgement->recommended >= 0)
 	{
-		sp_row_put_text(row, "recommended_value", comparison->candidates[judgement->recommended].name);
+		sp_row_put_text(row, "recommended_value",
+						comparison->candidates[judgement->recommended].name);
 		sp_row_put_text(row, "best_value", comparison->candidates[judgement->best].name);
 	}
 	sp_row_put_number(row, "max_regret", sp_bound_rounded_up(judgement->max_regret, 1000), 3);
