@@ -21,13 +21,17 @@
 #include <nbdkit-plugin.h>
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+extern char **environ;
 
 #define THREAD_MODEL	NBDKIT_THREAD_MODEL_SERIALIZE_ALL_REQUESTS
 
@@ -132,14 +136,19 @@ flush_disk(disk *d)
 static int
 cut(const disk *d, const char *path, int share)
 {
-	char		copy[8192];
+	char		medium[64];
+	char	   *const arguments[] = {"cp", medium, (char *) path, NULL};
 	int			result = 0;
+	int			status;
 	int			fd;
+	pid_t		pid;
 
 	/* holes stay holes; the disk may still be an earlier copy of this name */
 	unlink(path);
-	snprintf(copy, sizeof(copy), "cp '/proc/%d/fd/%d' '%s'", getpid(), d->fd, path);
-	if (system(copy) != 0 || (fd = open(path, O_WRONLY | O_CLOEXEC)) < 0)
+	snprintf(medium, sizeof(medium), "/proc/%d/fd/%d", getpid(), d->fd);
+	if (posix_spawnp(&pid, "cp", NULL, NULL, arguments, environ) != 0 ||
+		waitpid(pid, &status, 0) != pid || status != 0 ||
+		(fd = open(path, O_WRONLY | O_CLOEXEC)) < 0)
 		return -1;
 	for (uint32_t i = 0; i < d->ndirty && result == 0; i++)
 		if (rand() % 100 < share)
