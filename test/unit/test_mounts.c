@@ -22,9 +22,6 @@ static const struct
 	{"sysroot/virtio_ext4", "/", "/srv/pg", false},
 	{"sysroot/btrfs", "/", "/srv/pg", true}, {"sysroot/btrfs", "/", "/srv/whole", false},
 	{"sysroot/zfs", "/srv/pg", "/srv/pg/wal", false},
-	/* without device numbers the mount point decides */
-	{"sysroot/freebsd", "/srv", "/etc", true}, {"sysroot/freebsd", "/srv", "/pg", false},
-	{"sysroot/freebsd", "/pg", "/pg/x", false},
 };
 
 static sp_mount_table

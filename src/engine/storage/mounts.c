@@ -244,8 +244,6 @@ sp_mount_table_find(const sp_mount_table *table, const char *path)
 bool
 sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b)
 {
-	if (a->dev_major == 0 && b->dev_major == 0 && a->dev_minor == 0 && b->dev_minor == 0)
-		return strcmp(a->mount_point, b->mount_point) == 0;
 	if (a->dev_major == b->dev_major && a->dev_minor == b->dev_minor)
 		return true;
 	return strcmp(a->fstype, "btrfs") == 0 && strcmp(b->fstype, "btrfs") == 0 &&

@@ -72,7 +72,6 @@ extern const sp_mount *sp_mount_table_find(const sp_mount_table *table, const ch
  * Do two mounts show the same file system?  True for equal device numbers,
  * and for two btrfs mounts with the same source, because btrfs hands out
  * anonymous numbers.  Data sets of one ZFS pool are different file systems.
- * Without any numbers, true for the same mount point.
  */
 extern bool sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b);
 
