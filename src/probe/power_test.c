@@ -292,7 +292,7 @@ sync_probe_power_test_result(PG_FUNCTION_ARGS)
 	run.probe = palloc0(sizeof(sp_probe));
 	run.probe->data = &found;
 	sp_storage_examine(&run.location, &run.storage);
-	if (restarted && (found.lost > 0 || seen > 0))
+	if (strcmp(found.durable, "unknown") != 0)
 		record(&run, any, blocks);
 	sp_cluster_lock_release();
 
