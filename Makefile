@@ -121,7 +121,7 @@ endif
 $(TEST_MODULE).o: $(SERVER_HEADERS) $(ENGINE_HEADERS)
 
 $(TEST_MODULE).so: $(TEST_MODULE_OBJS)
-	$(LINK.shared) -o $@ $^ $(LDFLAGS) $(LDFLAGS_SL) -Wl,--wrap=fork,--wrap=kill
+	$(LINK.shared) -o $@ $^ $(LDFLAGS) $(LDFLAGS_SL) -Wl,--wrap=kill
 
 # without the server's flags: these may fortify calls, which would have other names then
 test/fault/fail_every_call.so: test/fault/fail_calls.c

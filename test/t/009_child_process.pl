@@ -135,15 +135,6 @@ is((query($session, 'SELECT ' . call('run_silently', timeout_ms => 1000,
 ok(-e "$temporary/ignored", 'a silent one ignores what ends the backend');
 no_trace_ok($session, 'a silent one');
 
-# --- the server has no process
-
-like((query($session, 'SET child_process_test.fail_fork = on; SELECT FROM '
-	  . call('run', sh => ':')))[1],
-	qr{ERROR:  53000: could not run "/bin/sh"\nDETAIL:  Could not fork: Resource },
-	'no process: is an error');
-no_trace_ok($session, 'no process');
-query($session, 'RESET child_process_test.fail_fork');
-
 # --- a child that no signal ends: it stays one of this backend
 
 query($session, 'SET child_process_test.deaf = on');

@@ -1,9 +1,8 @@
 /*
  * src/common/child_process.c and src/storage/zfs_tools.c from SQL.
  *
- * For test/t/009_child_process.pl.  Linked with the objects of these files (see
- * Makefile); the linker puts the functions __wrap_* here in the place of some
- * system calls: with a setting they fail, or do nothing.
+ * For test/t/009_child_process.pl.  Linked with the objects of these files (see Makefile); the
+ * linker puts __wrap_kill() in the place of kill(2).
  */
 #include "postgres.h"
 
@@ -25,12 +24,9 @@ PG_FUNCTION_INFO_V1(child_process_test_run);
 PG_FUNCTION_INFO_V1(child_process_test_silently);
 PG_FUNCTION_INFO_V1(child_process_test_ask_zfs);
 
-static bool fail_fork = false;
 static bool deaf = false;
 
 extern PGDLLEXPORT void _PG_init(void);
-extern pid_t __real_fork(void);
-extern pid_t __wrap_fork(void);
 extern int	__real_kill(pid_t pid, int signal_number);
 extern int	__wrap_kill(pid_t pid, int signal_number);
 
@@ -40,23 +36,9 @@ _PG_init(void)
 	DefineCustomStringVariable("child_process_test.zfs_directory",
 							   "As pg_sync_probe.zfs_directory.", NULL,
 							   &sp_zfs_directory, "", PGC_SUSET, 0, NULL, NULL, NULL);
-	DefineCustomBoolVariable("child_process_test.fail_fork",
-							 "No process can be made.", NULL,
-							 &fail_fork, false, PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("child_process_test.deaf",
 							 "No signal reaches a child, as if it hung in the kernel.", NULL,
 							 &deaf, false, PGC_SUSET, 0, NULL, NULL, NULL);
-}
-
-/* ------------------------------------------------- instead of system calls */
-
-pid_t
-__wrap_fork(void)
-{
-	if (!fail_fork)
-		return __real_fork();
-	errno = EAGAIN;
-	return -1;
 }
 
 int
