@@ -356,11 +356,13 @@ static bool
 has_slots_left(const sp_probe *probe)
 {
 	const sp_segments *segments = probe->data;
-	bool		left = false;
 
 	for (int i = 0; i < segments->nslots; i++)
-		left = left || !slot_failed(probe, &segments->slots[i]);
-	return left;
+	{
+		if (!slot_failed(probe, &segments->slots[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Rounds, until the time is up or all is settled. */
