@@ -225,8 +225,8 @@ stage_extension() {
 	elif has_setting extension_control_path; then
 		server_conf+="extension_control_path = '$work/stage$share:\$system'"
 	else
-		[[ ! -e $share/extension/pg_sync_probe.control ]] ||
-			die "this server finds extensions in $share only, which has a pg_sync_probe: remove it"
+		[[ -n $installed || ! -e $share/extension/pg_sync_probe.control ]] ||
+			{ say "This server finds extensions in $share only: remove its pg_sync_probe."; return 1; }
 		say "This server finds extensions in $share only: installing there until the end."
 		server_conf=
 		installed=1
