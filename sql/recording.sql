@@ -111,7 +111,7 @@ SELECT FROM sync_probe.probe(duration => '20 ms');
 \set VERBOSITY default
 DROP RULE nothing ON sync_probe.runs;
 
-\echo -- nor is a given interval of the cluster
+\echo -- no advice rests on an interval that was given
 SELECT count(*) > 0 AS probed
 FROM sync_probe.probe(duration => '1 s', flush_interval => '1 ms', label => 'interval');
 SELECT usable_for_advice FROM sync_probe.runs WHERE label = 'interval';

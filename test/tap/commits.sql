@@ -1,6 +1,6 @@
 -- What commit_waits() and the suite commit refuse and record, and the pace that a probe takes
 -- from commit_waits().  Real commits: test/t/017_commit_suite.pl and 019_commit_waits.pl.
-\set tests 36
+\set tests 35
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;
 -- what the cluster does must not matter
@@ -20,7 +20,6 @@ FROM (
     FROM (VALUES
         ($$'pg_default', 'commit'$$, 'suite "commit" does not apply to location "pg_default"'),
         ('workers => 4', 'argument "workers" does not apply to suite "wal"'),
-        ($$methods => '{fsync}'$$, 'argument "methods" does not apply to suite "wal"'),
         ($$suite => 'pg_test_fsync', commit_delays => '{10}'$$,
          'argument "commit_delays" does not apply to suite "pg_test_fsync"')) AS v (a, message)
     UNION ALL

@@ -166,16 +166,10 @@ SELECT lives_ok('SELECT * FROM sync_probe.history()', 'odd values');
 UPDATE sync_probe.runs SET location = 'dropped' WHERE location = 'pg_default';
 SELECT is(count(*), 1::bigint, 'a tablespace that was dropped') FROM sync_probe.history('dropped');
 
--- some runs of many can take the index
 SET LOCAL enable_seqscan = off;
-CREATE FUNCTION pg_temp.plan() RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-    RETURN QUERY EXECUTE $q$EXPLAIN SELECT r.* FROM sync_probe.runs AS r
-        WHERE r.suite = 'wal' AND r.location = 'pg_wal' AND r.imported_at IS NULL$q$;
-END
-$$;
-SELECT isnt_empty($$SELECT * FROM pg_temp.plan() AS l
-                    WHERE l ~ 'Index (Only )?Scan.*suite_location'$$,
-                  'the index on locations is used');
+SELECT isnt_empty('SELECT FROM sync_probe.history()', 'some runs of many');
+SELECT cmp_ok((SELECT pg_stat_get_xact_numscans(indexrelid) FROM pg_index
+               WHERE pg_get_indexdef(indexrelid) ~ 'sync_probe.runs .*suite, location'),
+              '>', 0::bigint, 'take the index on locations');
 
 \ir include/end.sql

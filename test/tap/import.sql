@@ -3,8 +3,7 @@
 \ir include/begin.sql
 
 -- each file behind a line with its name, which begins with a form feed
-\cd test/fixtures/pg_test_fsync
-\set files `for f in *.txt; do printf '\f%s\n' "$f"; cat "$f"; done`
+\set files `cd test/fixtures/pg_test_fsync; for f in *.txt; do printf '\f%s\n' $f; cat $f; done`
 CREATE TEMP TABLE files AS
 SELECT split_part(file, E'\n', 1) AS name, substr(file, strpos(file, E'\n') + 1) AS report
 FROM string_to_table(substr(:'files', 2), E'\f') AS file;
@@ -122,5 +121,4 @@ SELECT results_eq($$SELECT ordinal, test, method, status, flush_size, ops_per_se
 SET LOCAL transaction_read_only = on;
 SELECT throws_ok($$SELECT pg_temp.got(report) FROM whole$$, '25006');
 
-SELECT * FROM finish();
-ROLLBACK;
+\ir include/end.sql

@@ -64,8 +64,9 @@ UPDATE sync_probe.measurements SET mean_us = 1000;
 UPDATE sync_probe.runs SET storage = storage || '{"device_bytes_per_op": {"1": 16384},
     "device_bytes_error": {"1": 0},
     "others": {"seconds": 1, "bytes_per_sec": 0, "bytes_per_sec_error": 0}}';
-SELECT is(labels::text || value, '{"device": "nvme0n1", "location": "pg_wal"}86400', 'wear')
-FROM sync_probe.metrics WHERE name = 'pg_sync_probe_device_written_bytes_per_second';
+SELECT is((SELECT labels::text || value FROM sync_probe.metrics
+           WHERE name = 'pg_sync_probe_device_written_bytes_per_second'),
+          '{"device": "nvme0n1", "location": "pg_wal"}86400', 'wear');
 
 -- No longer durable, no barriers; and figures that are none.
 UPDATE sync_probe.runs SET durable = 'no', verdict = 'unsafe';

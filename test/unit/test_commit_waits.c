@@ -7,8 +7,6 @@
 
 #include "engine/verdict/commit_waits.h"
 
-#define ANSWER_SIZE	1024
-
 /* 1,000 samples in a second: some commits, two at a time, beside so many active sessions. */
 #define SAMPLES(n, sessions, ...) { \
 	.seconds = 1, .samples = 1000, .active = 1000 * (sessions), .connected = 10000, \
@@ -114,7 +112,7 @@ TEST(answers)
 	FOR_EACH(row, rows)
 	{
 		sp_commit_sums sums = figure_cases[0].sums;
-		char		answer[ANSWER_SIZE];
+		char		answer[1024];
 
 		sums.commits = (uint64_t) row->commits;
 		sums.active = row->active;

@@ -266,12 +266,6 @@ TEST(merges_samples_of_long_runs)
 
 /* ------------------------------------------------------------- what decides */
 
-static bool
-is_same_speed(sp_speed a, sp_speed b)
-{
-	return memcmp(&a, &b, sizeof(a)) == 0;
-}
-
 /* The speed of a case by its samples, against the mean of both copies of the current method. */
 static sp_speed
 speed_of(const sp_result *result, const sp_result *current)
@@ -304,14 +298,14 @@ TEST(compares_methods_where_it_decides)
 			const sp_candidate *candidate = &probe->comparison.candidates[i];
 			const sp_result *paced = result_in(SP_PACED, candidate->name);
 			const sp_result *saturated = result_in(SP_SATURATED, candidate->name);
+			const sp_speed speed = speed_of(deciding == SP_PACED ? paced : saturated,
+											result_in(deciding, "fsync"));
 
 			assert_int_equal(candidate->other_kind,
 							 sp_sync_method_find(candidate->name)->opens_synced);
 			assert_int_equal(candidate->data_only, strstr(candidate->name, "datasync") != NULL);
-			assert_true(i == probe->comparison.current ||
-						is_same_speed(candidate->speed,
-									  speed_of(deciding == SP_PACED ? paced : saturated,
-											   result_in(deciding, "fsync"))));
+			if (i != probe->comparison.current)
+				assert_memory_equal(&candidate->speed, &speed, sizeof(speed));
 			assert_int_equal(candidate->tail.rounds, paced->tail.rounds + saturated->tail.rounds);
 			assert_int_equal(candidate->tail.slow_rounds,
 							 paced->tail.slow_rounds + saturated->tail.slow_rounds);
@@ -435,7 +429,7 @@ TEST(looks_once_at_the_end)
 	}
 	assert_true(speeds[0].estimate == speeds[1].estimate);
 	assert_true(speeds[0].low > speeds[1].low && speeds[0].high < speeds[1].high);
-	assert_true(is_same_speed(shown[0], shown[1]));
+	assert_memory_equal(&shown[0], &shown[1], sizeof(sp_speed));
 	assert_true(shown[0].low < shown[0].high);
 }
 

@@ -33,8 +33,10 @@ set_two_values(sp_setting_figure deciding)
  * takes this share of the current one's wait, and makes this share of its commits.
  */
 static void
-add_rounds(int n, double wait, double rate, uint64_t seed)
+add_rounds(int n, double wait, double rate)
 {
+	uint64_t	seed = 1;
+
 	for (int i = 0; i < n; i++)
 	{
 		double		drift = 1 + 2.0 * i / n;
@@ -115,7 +117,7 @@ TEST(judges)
 		setting->seen = row->seen;
 		setting->comparison.fsync_off = row->fsync_off;
 		setting->lost_rounds = row->lost_rounds;
-		add_rounds(row->rounds, row->wait, row->rate, 1);
+		add_rounds(row->rounds, row->wait, row->rate);
 		if (judge_and_explain() != row->verdict ||
 			strncmp(reason, row->begins, strlen(row->begins)) != 0)
 			fail_msg("row %d: %s", (int) (row - judge_cases), reason);
@@ -139,7 +141,7 @@ TEST(shows_noise_of_the_current_value)
 	const sp_setting_value *control = &setting->values[2];
 
 	set_two_values(SP_COMMIT_WAIT);
-	add_rounds(ROUNDS, 0.8, 1.1, 1);
+	add_rounds(ROUNDS, 0.8, 1.1);
 	for (int i = 0; i < ROUNDS; i++)
 		setting->values[2].us[SP_COMMIT_WAIT][i] *= 1.1;
 	judge_and_explain();

@@ -11,7 +11,6 @@
 
 #include "engine/verdict/verdict.h"
 
-#define MARGIN		0.05
 #define MAX_CANDIDATES	4		/* of a scenario */
 
 /* Speeds: an interval, an estimate alone, nothing. */
@@ -236,7 +235,7 @@ static const sp_words method_words = {METHOD_WORDS};
 static sp_comparison
 compare_row(const judge_case *row)
 {
-	sp_comparison comparison = {.margin = MARGIN, .fsync_off = row->fsync_off};
+	sp_comparison comparison = {.margin = 0.05, .fsync_off = row->fsync_off};
 
 	while (comparison.count < MAX_CANDIDATES && row->candidates[comparison.count].name != NULL)
 		comparison.count++;

@@ -7,7 +7,6 @@
 #include "fixtures.h"
 
 #include "engine/storage/zfs.h"
-#include "engine/text/text.h"
 
 /* Of a data set: "SYNC LOGBIAS RECORDSIZE", where nothing and 0 are unknown. */
 static const struct
