@@ -11,8 +11,6 @@ use File::Basename qw(basename);
 use List::Util qw(uniq);
 use SyncProbeTest;
 
-plan skip_all => 'preloading is only tried on Linux' if $^O ne 'linux';
-
 my $most = $ENV{SP_FAULTS} // 3;
 my $control_file = PostgreSQL::Test::Utils::tempdir() . '/fault';
 my $node = probe_cluster('every_call', allows_streaming => 1, faults => $control_file,
@@ -56,13 +54,8 @@ my %calls = ((map { ($_ => \@open) } qw(open open_path fopen)), create => [ @ope
 
 # --------------------------------------------------------------- the state after it
 
-sub settings
-{
-	return sql($node, "SELECT md5(string_agg(s::text, ',' ORDER BY name)) FROM pg_settings AS s");
-}
-
 my $auto = slurp_file($node->data_dir . '/postgresql.auto.conf');
-my $settings = settings();
+my $settings = settings_digest($node);
 my $session;
 
 sub begin_session
@@ -89,7 +82,7 @@ sub state_now
 	return join "\n", grep { $_ ne '' } leftovers($node), descriptors($session->{pid}),
 	  slurp_file("/proc/$session->{pid}/task/$session->{pid}/children"), directories(),
 	  (slurp_file($node->data_dir . '/postgresql.auto.conf') eq $auto ? '' : 'auto.conf changed'),
-	  (settings() eq $settings ? '' : 'settings changed');
+	  (settings_digest($node) eq $settings ? '' : 'settings changed');
 }
 
 sub faults ($action, $err)

@@ -8,8 +8,6 @@ use File::Find qw(find);
 use List::Util qw(sum0);
 use SyncProbeTest;
 
-plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
-
 use constant SESSIONS => 100;
 
 # Segments of shared memory are files of the data directory, where they can be counted.
@@ -74,8 +72,6 @@ nothing_left($_, 'many at once') for $node, $standby;
 
 # ----------------------------------------------------------------------- nothing grows
 
-sub memory ($pid) { return slurp_file("/proc/$pid/status") =~ /^RssAnon:\s+(\d+)/m ? $1 : die }
-
 # Without those of relations and of WAL, which the server keeps open.
 sub open_files ($pid)
 {
@@ -104,7 +100,7 @@ SELECT string_agg(format('SELECT count(*) FROM %s', oid::regclass), ' UNION ALL 
 FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace AND relkind = 'r'
 SQL
 	return {
-		memory => sum0(map { memory($_) } @pids),
+		memory => sum0(map { memory($_, 'RssAnon') } @pids),
 		descriptors => sum0(map { open_files($_) } @pids),
 		catalog => sql($node, "SELECT sum(count) FROM ($counts) AS c"),
 		files => $files,
@@ -136,8 +132,7 @@ sub repeat_ok ($name, $session, $calls, $warm_up, $go_on)
 	return;
 }
 
-my $session = session($node);
-query($session, 'SET client_min_messages = warning');
+my $session = verbose_session($node);
 my $probes = $ENV{SP_PROBES} // 1000;
 repeat_ok('probes', $session, \@probes, 100, sub { $_[0] < $probes });
 my $end = time + 60 * ($ENV{SP_SOAK_MINUTES} // 3);

@@ -43,10 +43,9 @@ sub test_ending ($ending, $location, $suite)
 	my $name = "$ending->{name}, $suite at $location";
 	my $more = ($ending->{arguments} // '') . LONG_PROBE;
 	my $call = $ending->{call} // sub { "SELECT FROM sync_probe.probe('$_[0]', '$_[1]', $more)" };
-	my $session = session($node);
+	# without notices: reporting looks for interrupts, which must not be what notices the end
+	my $session = verbose_session($node);
 
-	# reporting looks for interrupts, which must not be what notices the end
-	query($session, 'SET client_min_messages = warning');
 	start_query($session, $call->($location, $suite));
 	if ($ending->{end})
 	{
@@ -55,23 +54,20 @@ sub test_ending ($ending, $location, $suite)
 		$ending->{end}->($session);
 	}
 
-	my ($out, $err) = finish_query($session);
-	client_told_ok($node, $session, $name, $ending->{says}, $out, $err);
+	statement_ended_ok($node, $session, $name, $ending);
 
 	if ($ending->{survives})
 	{
 		is(descriptors($session->{pid}) . leftovers($node), '',
 			"$name: nothing is left while the session lives on");
 		query($session, "SET statement_timeout = 0");
-		($out, $err) = query($session,
+		my ($out, $err) = query($session,
 			"SELECT sum(ops) > 0 FROM sync_probe.probe('$location', duration => '20 ms')");
 		is($out, "t\n", "$name: the session probes again") or diag($err);
 		is(descriptors($session->{pid}), '', "$name: and no descriptor is open again");
 		$session->quit;
 		return;
 	}
-	ok(wait_for(sub { !pid_alive($session->{pid}) }), "$name: the backend is gone");
-	eval { $session->{run}->finish };
 	is(leftovers($node), '', "$name: nothing is left");
 	works_ok($node, $name, "'$location'");
 	return;

@@ -26,10 +26,8 @@ for (
 {
 	my ($location, $make, @says) = @$_;
 	$make->();
-	fails_ok($node, $location, "SELECT FROM sync_probe.probe('$location', duration => '20 ms')",
-		@says);
-	is(sql($node, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 0,
-		"$location: no lock is left");
+	fails_whole_ok($node, $location,
+		"SELECT FROM sync_probe.probe('$location', duration => '20 ms')", @says);
 	is(sql($node, "SELECT count(*) FROM sync_probe.locations WHERE name = '$location'"), 1,
 		"$location: locations still answers");
 }
@@ -97,14 +95,13 @@ $node->restart;
 my $few = "duration => '20 ms', record => false);\n";
 is(sql($node, "SELECT sum(ops) > 0 FROM sync_probe.probe($few" x 4), "t\nt\nt\nt",
 	'max_files_per_process = 64: wal');
-fails_ok($node, 'max_files_per_process = 64: pg_test_fsync',
+fails_whole_ok($node, 'max_files_per_process = 64: pg_test_fsync',
 	"SELECT FROM sync_probe.probe(suite => 'pg_test_fsync', $few", '53000',
 	qr/not enough file descriptors.*DETAIL:  Needs \d+\..*HINT: .*max_files_per_process/s);
-is(leftovers($node), '', 'max_files_per_process = 64: nothing is left');
 
 # --- a server that shuts down, and one without a postmaster
 
-$session = session($node);
+$session = verbose_session($node);
 stop_smartly($node, sub {
 	for (
 		[ 'SELECT FROM sync_probe.probe()', 'probe' ],
@@ -113,7 +110,7 @@ stop_smartly($node, sub {
 		[ 'CALL sync_probe.run_workload()', 'run a workload' ])
 	{
 		my ($sql, $verb) = @$_;
-		like((query($session, "\\set VERBOSITY verbose\n$sql"))[1],
+		like((query($session, $sql))[1],
 			qr/ERROR:  55000: cannot $verb now\n.*DETAIL:  The server is shutting down/s,
 			"smart shutdown: $sql");
 	}

@@ -44,25 +44,16 @@ HINT:  A superuser can raise the limit/, 'a stream says that it has written its 
 
 # --- memory of the backend, in kB
 
-sub memory ($pid, $field)
-{
-	return slurp_file("/proc/$pid/status") =~ /^$field:\s+(\d+) kB/m ? $1 : die "no $field of $pid";
-}
-
-SKIP:
-{
-	skip 'memory is read from /proc', 1 unless -e '/proc/self/status';
-	my $session = session($node);
-	query($session, 'SELECT FROM sync_probe.locations, sync_probe.running');
-	append_to_file("/proc/$session->{pid}/clear_refs", '5');	# VmHWM begins anew
-	my $before = memory($session->{pid}, 'VmRSS');
-	my ($out, $err) = query($session, 'SELECT sum(ops) > 0 FROM sync_probe.probe('
-		  . "duration => '3 s', stop_early => false, record => false)");
-	is($out, "t\n", 'a probe of 3 s') or diag($err);
-	cmp_ok(memory($session->{pid}, 'VmHWM') - $before, '<', 8 * 1024,
-		'it takes less than 8 MB at its peak');
-	$session->quit;
-}
+my $session = session($node);
+query($session, 'SELECT FROM sync_probe.locations, sync_probe.running');
+append_to_file("/proc/$session->{pid}/clear_refs", '5');	# VmHWM begins anew
+my $before = memory($session->{pid}, 'VmRSS');
+(my $out, $err) = query($session, 'SELECT sum(ops) > 0 FROM sync_probe.probe('
+	  . "duration => '3 s', stop_early => false, record => false)");
+is($out, "t\n", 'a probe of 3 s') or diag($err);
+cmp_ok(memory($session->{pid}, 'VmHWM') - $before, '<', 8 * 1024,
+	'it takes less than 8 MB at its peak');
+$session->quit;
 
 # --- 200 tablespaces
 

@@ -7,8 +7,6 @@ use Encode qw(encode_utf8);
 use JSON::PP;
 use SyncProbeTest;
 
-plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
-
 # A worker of autovacuum counts as a session of its database.
 my $node = probe_cluster('workload_faults',
 	conf => "max_connections = 20\nlog_statement = none\nautovacuum = off");
@@ -184,7 +182,7 @@ my $session = session($node);
 my $pid_file = PostgreSQL::Test::Utils::tempdir() . '/pid';
 add_workload('stubborn', "\\shell trap '' INT; echo \$\$ >$pid_file; exec sleep 1000");
 start_query($session, pgbench_sql("'stubborn', clients => 1, duration => '60 s'"));
-wait_for(sub { -s $pid_file });
+wait_for(sub { -s $pid_file }) or die 'the program does not run';
 my ($pid) = slurp_file($pid_file) =~ /(\d+)/;
 sql($node, "SELECT pg_cancel_backend($session->{pid})");
 finish_query($session);

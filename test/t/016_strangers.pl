@@ -19,7 +19,7 @@ INSERT INTO sync_probe.workloads (workload, setup, script) VALUES ('who',
 $$INSERT INTO public.seen SELECT nspowner::regrole, session_user, current_user
   FROM pg_namespace WHERE nspname = current_schema;$$);
 SQL
-my $session = $node->background_psql('mdb', on_error_stop => 0);
+my $session = session($node, 'mdb');
 $node->safe_psql('mdb', 'ALTER DATABASE mdb SET role = mallory',
 	extra_params => [ '-U', 'mallory' ]);
 is($session->query(pgbench_sql("'who', clients => 1, transactions => 1")), 1,

@@ -296,22 +296,14 @@ SELECT string_agg(concat_ws(' ', method, CASE choice WHEN 'current' THEN choice 
 FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '2 s')
 SQL
 	'open_datasync is compared with open_sync only');
-SKIP:
-{
-	skip 'no /proc/PID/fdinfo', 1 unless -d '/proc/self/fdinfo';
-	$session = start_probe($node, LONG_RUN);
-	my $files = '/proc/' . a_worker() . '/fd/*';
-	my %flags;
-	ok(wait_for(sub {
-			for (grep { (readlink($_) // '') =~ m{/pg_wal/[0-9A-F]{24}$} } glob $files)
-			{
-				my $info = eval { slurp_file(s/\bfd\b/fdinfo/r) } // '';
-				$flags{$1} = 1 if $info =~ /^flags:\s*(\d+)/m;
-			}
-			return keys %flags > 1;
-		}), 'a worker opens WAL with the flags of both');
-	end_probe($node, $session);
-}
+$session = start_probe($node, LONG_RUN);
+my $worker = a_worker();
+my %flags;
+ok(wait_for(sub {
+		%flags = (%flags, open_flags($worker, qr{/pg_wal/[0-9A-F]{24}$}));
+		return keys %flags > 1;
+	}), 'a worker opens WAL with the flags of both');
+end_probe($node, $session);
 
 # --- the load that commit_waits() saw
 
@@ -345,7 +337,8 @@ end_probe($node, $writer);
 
 my $faults = PostgreSQL::Test::Utils::tempdir() . '/fault';
 # the reserve is that of four segments
-my $small = probe_cluster('small', segment_size => 16, faults => $faults, conf => <<'CONF');
+my $small = probe_cluster('small', faults => $faults, extra => ['--wal-segsize=16'],
+	conf => <<'CONF');
 max_worker_processes = 4
 autovacuum = off
 pg_sync_probe.reserve_percent = 0
@@ -356,52 +349,48 @@ like($err, qr/NOTICE:  using 3 of 8 workers; max_worker_processes \(4\) is exhau
 
 sub let_be_free { return write_file($faults, "fstatvfs 1+ $_[0]MB pg_wal\n") }
 
-SKIP:
+# Near the end of a segment workers need another one.
+sql($small, $_) for 'SELECT pg_switch_wal()', "SELECT pg_logical_emit_message(true, '', '')";
+# WAL of workers takes half of what is free above the reserve of 64 MB, if two segments fit
+for ([ 104, '20 MB' ], [ 90, '0 bytes' ])
 {
-	skip 'preloading is only tried on Linux', 9 unless -e fault_library();
-
-	# Near the end of a segment workers need another one.
-	sql($small, $_) for 'SELECT pg_switch_wal()', "SELECT pg_logical_emit_message(true, '', '')";
-	# WAL of workers takes half of what is free above the reserve of 64 MB, if two segments fit
-	for ([ 104, '20 MB' ], [ 90, '0 bytes' ])
-	{
-		my ($free, $written) = @$_;
-		let_be_free($free);
-		my $begin = wal_position($small);
-		$err = messages($small, commit_call(
-			"workers => 3, flush_size => 100000, duration => '20 s', record => false"));
-		like($err, qr/$ends_early $written of WAL\s+HINT:  Free space/, "$free MB free: a notice");
-		cmp_ok(bytes_since($small, $begin), '<=',
-			(split ' ', $written)[0] * 1024 * 1024 + 100000, "$free MB free: no more is written");
-	}
-	# suite wal makes its files smaller: usually they need 60 MB
-	let_be_free(76);
-	is(sql($small, <<'SQL') =~ s/^\n+//r, 't', '12 MB above the reserve: files of 1 MB or less');
+	my ($free, $written) = @$_;
+	let_be_free($free);
+	my $begin = wal_position($small);
+	$err = messages($small, commit_call(
+		"workers => 3, flush_size => 100000, duration => '20 s', record => false"));
+	like($err, qr/$ends_early $written of WAL\s+HINT:  Free space/, "$free MB free: a notice");
+	cmp_ok(bytes_since($small, $begin), '<=',
+		(split ' ', $written)[0] * 1024 * 1024 + 100000, "$free MB free: no more is written");
+}
+# suite wal makes its files smaller: usually they need 60 MB
+let_be_free(76);
+is(sql($small, <<'SQL') =~ s/^\n+//r, 't', '12 MB above the reserve: files of 1 MB or less');
 SELECT FROM sync_probe.probe(duration => '100 ms') WHERE ops > 0;
 SELECT (storage ->> 'file_bytes')::int <= 1048576 FROM sync_probe.runs
 SQL
-	let_be_free(60);
-	fails_ok($small, 'less than the reserve', commit_call('workers => 3'), 53100,
-		qr/not enough space at location "pg_wal"/,
-		qr/60 MB is available, less than the reserve of 64 MB/);
+let_be_free(60);
+fails_ok($small, 'less than the reserve', commit_call('workers => 3'), 53100,
+	qr/not enough space at location "pg_wal"/,
+	qr/60 MB is available, less than the reserve of 64 MB/);
 
-	# A round of nine slots of a second, without a need for segments.  Space shrinks in the first.
-	let_be_free(1000);
-	sql($small, 'SELECT pg_switch_wal()');
-	my $run = start_probe($small, "'pg_wal', 'commit', workers => 3, flush_size => 100000, "
-		  . "flush_interval => '125 ms', commit_delays => '{1,2,3,4,5,6,7}', " . LONG_PROBE);
-	# a worker has asked when it started: only the leader by itself looks from now on
-	my $shrunk = wal_position($small);
-	$small->poll_query_until('postgres',
-		"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$shrunk') > 500000");
-	$shrunk = wal_position($small);
-	let_be_free(60);
-	(undef, $err) = finish_query($run);
-	$run->quit;
-	like($err, qr/ERROR:  not enough space at location/, 'space shrinks: an error');
-	cmp_ok(bytes_since($small, $shrunk), '<', 2 * 1024 * 1024,
-		'space shrinks: workers do not wait for the end of a slot');
-}
+# A round of nine slots of a second, without a need for segments.  Space shrinks in the first.
+let_be_free(1000);
+sql($small, 'SELECT pg_switch_wal()');
+my $run = start_probe($small, "'pg_wal', 'commit', workers => 3, flush_size => 100000, "
+	  . "flush_interval => '125 ms', commit_delays => '{1,2,3,4,5,6,7}', " . LONG_PROBE);
+# a worker has asked when it started: only the leader by itself looks from now on
+my $shrunk = wal_position($small);
+$small->poll_query_until('postgres',
+	"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$shrunk') > 500000")
+  or die 'the workers do not write';
+$shrunk = wal_position($small);
+let_be_free(60);
+(undef, $err) = finish_query($run);
+$run->quit;
+like($err, qr/ERROR:  not enough space at location/, 'space shrinks: an error');
+cmp_ok(bytes_since($small, $shrunk), '<', 2 * 1024 * 1024,
+	'space shrinks: workers do not wait for the end of a slot');
 
 nothing_left($_, $_->name) for $node, $small;
 end_tests($node, $small);

@@ -29,7 +29,7 @@ sub load_with ($first = '')
 	return sub {
 		$pgbench->signal('TERM');
 		$pgbench->finish;
-		$primary->poll_query_until('postgres', $count, 0);
+		$primary->poll_query_until('postgres', $count, 0) or die 'its sessions do not end';
 	};
 }
 
@@ -114,7 +114,8 @@ is((probe_beside($look))[1], '', 'idle: the look sees no load');
 
 reload_with($primary, 'synchronous_standby_names', "'standby'");
 $primary->poll_query_until('postgres',
-	"SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
+	"SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+  or die 'the standby is not synchronous';
 for ([ 'sync_rep_us', '' ], [ 'commits_per_sec', 'SET synchronous_commit = off;' ])
 {
 	my ($figure, $first) = @$_;

@@ -1,11 +1,8 @@
 # How the server opens WAL, with wal_level and debug_io_direct, is how a probe does.  Which
 # tablespace is the busiest by the statistics.  What a server does not have is skipped.
 
-use Fcntl qw(:DEFAULT);
-use File::Glob qw(bsd_glob);
+use Fcntl qw(O_DIRECT);
 use SyncProbeTest;
-
-plan skip_all => 'no /proc/PID/fdinfo' unless -d '/proc/self/fdinfo';
 
 my $node = probe_cluster('settings',
 	conf => "autovacuum = off\ninclude_if_exists = 'settings.conf'");
@@ -29,21 +26,6 @@ sub restart_with ($conf, $lacks = undef)
 }
 
 # --------------------------------------------------------------- how WAL is opened
-
-# The flags of descriptors that decide how a write gets to the device, of files whose path
-# is like this.
-sub open_flags ($pid, $path)
-{
-	my %seen;
-	for my $descriptor (bsd_glob("/proc/$pid/fd/*"))
-	{
-		next if (readlink($descriptor) // '') !~ $path;
-		open my $info, '<', $descriptor =~ s/\bfd\b/fdinfo/r or next;
-		my ($flags) = join('', <$info>) =~ /^flags:\s*([0-7]+)$/m or next;
-		$seen{ oct($flags) & (O_DIRECT | O_SYNC) } = 1;
-	}
-	return %seen;
-}
 
 sub octal { return join ' ', map { sprintf '%o', $_ } @_ }
 

@@ -11,22 +11,13 @@ my $old = $ENV{SP_TEST_OLD_BINDIR};
 # Runs that say of what they are, in a cluster's own history.
 my $own = 'SELECT count(label) FROM sync_probe.history()';
 
-# Alike, as pg_upgrade wants them.
-sub new_cluster ($name, @install_path)
-{
-	my $node = PostgreSQL::Test::Cluster->new($name, @install_path);
-	$node->init(
-		extra => [ '--wal-segsize=1', '--data-checksums', '--encoding=UTF8', '--locale=C' ]);
-	$node->append_conf('postgresql.conf',
-		"fsync = on\nmax_wal_size = '64MB'\nmin_wal_size = '32MB'\n");
-	return $node;
-}
-
+# pg_upgrade wants both alike; whether checksums are the default depends on the version.
+my @alike = (extra => ['--data-checksums']);
 my $from;
 {
 	# says where the new server finds the extension
 	delete local $ENV{TEMP_CONFIG} if $old;
-	$from = new_cluster('from', $old ? (install_path => $old =~ s{/bin$}{}r) : ());
+	$from = new_cluster('from', @alike, install_path => $old && $old =~ s{/bin$}{}r);
 }
 $from->start;
 # A server that finds extensions along a path finds '$libdir/...' there for functions, but not for
@@ -40,7 +31,7 @@ my $identifier = sql($from, 'SELECT system_identifier FROM pg_control_system()')
 is(sql($from, $own), 1, 'it had a history');
 $from->stop;
 
-my $to = new_cluster('to');
+my $to = new_cluster('to', @alike);
 my $here = Cwd::getcwd();
 chdir PostgreSQL::Test::Utils::tempdir() or die "could not enter a folder: $!";
 command_ok([ "$bindir/pg_upgrade", '-d', $from->data_dir, '-D', $to->data_dir,

@@ -159,5 +159,4 @@ pace_ok('promoted', $standby, $by_process
 reset_and_commit($standby, 1500);
 pace_ok('promoted, and reset', $standby, mean_wal($standby));
 
-log_ok($primary);
-end_tests($standby);
+end_tests($primary, $standby);

@@ -13,19 +13,17 @@ sql($here, 'CREATE SCHEMA "my ""tools"; CREATE EXTENSION dblink SCHEMA "my ""too
 
 # As few clusters as possible: databases and roles make more nodes.
 my $north = probe_cluster('north', allows_streaming => 1, conf => 'max_connections = 30');
-sql($north, <<'SQL');
+sql($north, <<"SQL");
 CREATE ROLE fleet LOGIN PASSWORD 'r1ght-secret' IN ROLE pg_monitor;
 CREATE DATABASE bare;
 CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
-CREATE FUNCTION pass_gate() RETURNS bigint LANGUAGE plpgsql AS '
+CREATE FUNCTION pass_gate() RETURNS bigint LANGUAGE plpgsql AS \$\$
 BEGIN
-    WHILE (pg_stat_file(''gate'', true)).size IS NOT NULL LOOP
-        PERFORM pg_sleep(0.02);
-    END LOOP;
+    ${\WAIT_AT_GATE};
     -- one that has answered, and not yet ended, is idle
     RETURN (SELECT count(*) FROM pg_stat_activity
-            WHERE query ~ ''pass[_]gate'' AND state = ''active'');
-END';
+            WHERE query ~ 'pass[_]gate' AND state = 'active');
+END\$\$;
 SQL
 my $hba = $north->data_dir . '/pg_hba.conf';
 write_file($hba, "local all fleet scram-sha-256\n", slurp_file($hba));

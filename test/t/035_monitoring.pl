@@ -4,7 +4,6 @@
 use CPAN::Meta::YAML;
 use HTTP::Tiny;
 use IPC::Cmd 'can_run';
-use IPC::Run;
 use JSON::PP;
 use SyncProbeTest;
 
@@ -71,7 +70,7 @@ is(sql($node, "SELECT string_agg(DISTINCT k, ' ' ORDER BY k)
 
 sub check (@arguments)
 {
-	my $runs = IPC::Run::run([ "$monitoring/check_sync_probe", '-U', 'monitor', '-d',
+	IPC::Run::run([ "$monitoring/check_sync_probe", '-U', 'monitor', '-d',
 		$node->connstr('postgres'), @arguments ], '>', \my $out, '2>', \my $err);
 	return ($? >> 8) . " $out";
 }

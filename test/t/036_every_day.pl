@@ -16,8 +16,8 @@ SELECT cron.alter_job(jobid, '* * * * *', replace(replace(command, '2 min', '2 s
 FROM cron.job;
 SQL
 my $jobs = sql($node, 'SELECT count(*) FROM cron.job');
-$node->poll_query_until('postgres', "SELECT count(DISTINCT jobid) = $jobs"
-	  . " FROM cron.job_run_details WHERE status IN ('succeeded', 'failed')");
+ok($node->poll_query_until('postgres', "SELECT count(DISTINCT jobid) = $jobs"
+	  . " FROM cron.job_run_details WHERE status IN ('succeeded', 'failed')"), 'each job ended');
 is(sql($node, "SELECT return_message FROM cron.job_run_details WHERE status = 'failed'"),
 	'', 'no job failed');
 is(sql($node, <<'SQL'), 't|t|10', "$jobs jobs ran: samples, runs, and of old runs ten are left");

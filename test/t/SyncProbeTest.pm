@@ -14,6 +14,7 @@ use experimental 'signatures';
 
 use Cwd qw(realpath);
 use Exporter ();
+use Fcntl qw(:DEFAULT);
 use File::Basename qw(dirname);
 use File::Glob qw(bsd_glob);
 use IPC::Run;
@@ -26,19 +27,20 @@ use Time::HiRes qw(sleep);
 use sigtrap qw(die TERM);
 
 our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
-	sleep probe_cluster cron_conf write_file source_directory build_directory add_standby
-	add_tablespace has_other_strings sql messages run_sql reload_with
-	session verbose_session start_query query_has_ended finish_query query start_probe
-	pause_probe start_commits end_probe wait_for wait_phase wait_active wait_running probe_files
-	server_processes pgbench_children pgbench_sql workload_call workload_schemas let_runs_count
-	leftovers nothing_left start_trial restored_ok auto_settings descriptors signal_backend
-	signal_client kill_process kill_postmaster stop_smartly client_told_ok seed_random fails_ok
-	fails_whole_ok works_ok bad_log_lines log_ok end_tests pid_alive fault_library WAIT_AT_GATE
-	close_gate open_gate LONG_PROBE SMALL_RUN CLIENT_LOST));
+	sleep new_cluster probe_cluster cron_conf write_file source_directory build_directory
+	add_standby add_tablespace has_other_strings sql messages run_sql reload_with session
+	verbose_session start_query query_has_ended finish_query query start_probe pause_probe
+	start_commits end_probe wait_for wait_phase wait_active wait_running pid_alive memory
+	probe_files server_processes pgbench_children pgbench_sql workload_call workload_schemas
+	let_runs_count leftovers nothing_left start_trial restored_ok auto_settings settings_digest
+	descriptors open_flags signal_backend signal_client kill_process kill_postmaster stop_smartly
+	statement_ended_ok seed_random fails_ok fails_whole_ok works_ok bad_log_lines log_ok end_tests
+	WAIT_AT_GATE close_gate open_gate LONG_PROBE SMALL_RUN CLIENT_LOST));
 
-# A test that uses this needs no "use" of the modules above.
+# A test that uses this needs no "use" of the modules above.  What is left is looked for in /proc.
 sub import
 {
+	plan skip_all => 'there is no /proc of Linux' unless -e '/proc/self/stat';
 	strict->import;
 	warnings->import;
 	experimental->import('signatures');
@@ -65,11 +67,6 @@ sub cron_conf
 	  "shared_preload_libraries = 'pg_cron'\ncron.use_background_workers = on\n" : '';
 }
 
-sub fault_library ($name = undef)
-{
-	return build_directory() . '/test/fault/' . ($name // 'fail_calls') . '.so';
-}
-
 # The shortest run of a workload that makes and drops objects.
 use constant SMALL_RUN => "'upsert', clients => 1, transactions => 5, rows => 10";
 
@@ -81,23 +78,29 @@ END LOOP; END'};
 sub close_gate { return write_file($_[0]->data_dir . '/gate', 'closed') }
 sub open_gate { return unlink $_[0]->data_dir . '/gate' }
 
-# A started cluster with the extension in database postgres.  Segments of 1 MB
-# keep the writing of files short; conf is appended to postgresql.conf; faults is the file that
-# tells a library of test/fault in its server what to do, by default fail_calls.
-sub probe_cluster ($name, %opt)
+# A cluster that is not started.  Segments of 1 MB keep the writing of files short; conf is appended
+# to postgresql.conf; install_path is that of its server, if that is another one.
+sub new_cluster ($name, %opt)
 {
-	my $node = PostgreSQL::Test::Cluster->new($name);
-
+	my $node = PostgreSQL::Test::Cluster->new($name, install_path => $opt{install_path});
 	$node->init(
 		allows_streaming => $opt{allows_streaming} // 0,
 		# whatever LANG says, or if nothing does
-		extra => [ '--wal-segsize=' . ($opt{segment_size} // 1), '--encoding=UTF8', '--locale=C',
-			@{ $opt{extra} // [] } ]);
+		extra => [ '--wal-segsize=1', '--encoding=UTF8', '--locale=C', @{ $opt{extra} // [] } ]);
 	# the test modules switch fsync off, and with it all advice is to switch it on
 	$node->append_conf('postgresql.conf',
 		"max_wal_size = '64MB'\nmin_wal_size = '32MB'\nfsync = on\n" . ($opt{conf} // ''));
-	local $ENV{LD_PRELOAD} = join ' ', $opt{faults} ? fault_library($opt{library}) : (),
-	  $ENV{LD_PRELOAD} // '';
+	return $node;
+}
+
+# A started one with the extension in database postgres; faults is the file that tells a library of
+# test/fault in its server what to do, by default fail_calls.
+sub probe_cluster ($name, %opt)
+{
+	my $node = new_cluster($name, %opt);
+	my $library = ($opt{library} // 'fail_calls') . '.so';
+	local $ENV{LD_PRELOAD} = join ' ', $ENV{LD_PRELOAD} // '',
+	  $opt{faults} ? build_directory() . "/test/fault/$library" : ();
 	local $ENV{SP_FAULT_FILE} = $opt{faults} // '';
 	$node->start;
 	sql($node, 'CREATE EXTENSION pg_sync_probe');
@@ -177,9 +180,9 @@ sub session ($node, $database = 'postgres')
 }
 
 # A session that shows SQLSTATEs, and nothing below a warning.
-sub verbose_session ($node)
+sub verbose_session ($node, $database = 'postgres')
 {
-	my $session = session($node);
+	my $session = session($node, $database);
 	query($session, "\\set VERBOSITY verbose\nSET client_min_messages = warning");
 	return $session;
 }
@@ -340,6 +343,12 @@ sub process_state ($pid)
 	return (eval { slurp_file("/proc/$pid/stat") } // '') =~ /\) (\S)/ ? $1 : '';
 }
 
+# Of a process, in kB; a field of /proc/PID/status.
+sub memory ($pid, $field)
+{
+	return slurp_file("/proc/$pid/status") =~ /^$field:\s+(\d+) kB/m ? $1 : die "no $field of $pid";
+}
+
 # Zombies count as dead.
 sub pid_alive ($pid) { return process_state($pid) !~ /^Z?$/ }
 
@@ -382,6 +391,13 @@ sub auto_settings ($node)
 {
 	return join "\n",
 	  sort grep { /^[^#]/ } split /\n/, slurp_file($node->data_dir . '/postgresql.auto.conf');
+}
+
+# Of all settings but those that a promotion changes.
+sub settings_digest ($node)
+{
+	return sql($node, "SELECT md5(string_agg(s::text, ',' ORDER BY name)) FROM pg_settings AS s"
+		  . " WHERE name NOT IN ('in_hot_standby', 'transaction_read_only')");
 }
 
 # A session whose trial has a value like this in place now, and the process ID of its watchdog.
@@ -444,6 +460,15 @@ sub descriptors ($pid)
 		// '' } @links;
 }
 
+# The flags that decide how a write gets to the device, of descriptors on files whose path is like
+# this, as the keys of a hash.  Any of them may be closed meanwhile.
+sub open_flags ($pid, $path)
+{
+	my @infos = map { eval { slurp_file(s/\bfd\b/fdinfo/r) } // '' }
+	  grep { (readlink($_) // '') =~ $path } bsd_glob("/proc/$pid/fd/*");
+	return map { /^flags:\s*([0-7]+)$/m ? (oct($1) & (O_DIRECT | O_SYNC) => 1) : () } @infos;
+}
+
 # --------------------------------------------------------- what ends a statement
 
 # Each of these makes a function that takes the session to be ended.
@@ -488,18 +513,20 @@ sub stop_smartly ($node, $meanwhile)
 	return;
 }
 
-# The client got a message like this; "the client is lost" is in the server's log
-# instead, with the process ID of the session.
-sub client_told_ok ($node, $session, $name, $says, @messages)
+# The statement ends, and the client got a message like says; "the client is lost" is in the
+# server's log instead, with the process ID of the session.  Unless that survives, its backend
+# ends, too.
+sub statement_ended_ok ($node, $session, $name, $ending)
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	if ($says ne CLIENT_LOST)
-	{
-		like(join('', @messages), $says, "$name: the client was told");
-		return;
-	}
+	my ($out, $err) = finish_query($session);
 	my $lost = qr/\[$session->{pid}\] .*FATAL:  connection to client lost$/m;
-	ok(wait_for(sub { slurp_file($node->logfile) =~ $lost }), "$name: the server noticed");
+	$ending->{says} ne CLIENT_LOST
+	  ? like($out . $err, $ending->{says}, "$name: the client was told")
+	  : ok(wait_for(sub { slurp_file($node->logfile) =~ $lost }), "$name: the server noticed");
+	return if $ending->{survives};
+	ok(wait_for(sub { !pid_alive($session->{pid}) }), "$name: the backend is gone");
+	eval { $session->{run}->finish };	# which psql that was killed makes an error
 	return;
 }
 
