@@ -20,12 +20,12 @@ find_suite(const char *name)
 	StringInfoData valid;
 
 	initStringInfo(&valid);
-	for (int i = 0; sp_probe_suites[i]; i++)
+	for (int i = 0; sp_probe_suites[i].engine; i++)
 	{
-		const char *known = sp_probe_suites[i]->engine->name;
+		const char *known = sp_probe_suites[i].engine->name;
 
 		if (strcmp(known, name) == 0)
-			return sp_probe_suites[i];
+			return &sp_probe_suites[i];
 		appendStringInfo(&valid, "%s\"%s\"", i == 0 ? "" : ", ", known);
 	}
 	ereport(ERROR,

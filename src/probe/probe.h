@@ -179,6 +179,8 @@ struct sp_run
 #define SP_REFUSE(arg)		(1U << (arg))
 #define SP_COMMIT_ARGUMENTS \
 	(SP_REFUSE(SP_ARG_METHODS) | SP_REFUSE(SP_ARG_COMMIT_DELAYS) | SP_REFUSE(SP_ARG_WORKERS))
+#define SP_PACE_ARGUMENTS \
+	(SP_REFUSE(SP_ARG_FLUSH_SIZE) | SP_REFUSE(SP_ARG_FLUSH_INTERVAL) | SP_REFUSE(SP_ARG_PACE))
 
 /* What a suite does beside measuring.  Functions may be NULL. */
 struct sp_probe_suite
@@ -207,11 +209,18 @@ struct sp_probe_suite
 	void		(*record) (const sp_run *run);
 };
 
-/* All of them; NULL is behind the last. */
-extern const sp_probe_suite *const sp_probe_suites[];
-extern const sp_probe_suite sp_probe_suite_stream;
+/* All of them; behind the last, one without an engine. */
+extern const sp_probe_suite sp_probe_suites[];
+
+/* --------------------------------------------------------- suite_stream.c */
 
 extern int	sp_max_stream_mb;	/* GUC, see pg_sync_probe.c */
+
+extern void sp_stream_prepare(sp_probe *probe);
+extern char *sp_stream_progress(const sp_probe *probe);
+extern void sp_stream_tell_end(const sp_probe *probe);
+extern char *sp_stream_describe(const sp_probe *probe, int c);
+extern void sp_stream_record(const sp_run *run);
 
 /* ------------------------------------------------------------ callbacks.c */
 

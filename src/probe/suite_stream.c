@@ -20,8 +20,8 @@ int			sp_max_stream_mb = 16 * 1024;
 
 #define BYTES_PER_MB	(1024.0 * 1024.0)
 
-static void
-prepare_stream(sp_probe *probe)
+void
+sp_stream_prepare(sp_probe *probe)
 {
 	((sp_stream *) probe->data)->max_bytes = (int64) sp_max_stream_mb * 1024 * 1024;
 }
@@ -51,8 +51,8 @@ last_second(const sp_probe *probe, int c)
 }
 
 /* The rates of the last second of each test case, in one line. */
-static char *
-describe_last_seconds(const sp_probe *probe)
+char *
+sp_stream_progress(const sp_probe *probe)
 {
 	StringInfoData line;
 	int			file = -1;
@@ -80,8 +80,8 @@ describe_last_seconds(const sp_probe *probe)
 	return line.data;
 }
 
-static char *
-describe_stream(const sp_probe *probe, int c)
+char *
+sp_stream_describe(const sp_probe *probe, int c)
 {
 	sp_stream_rates rates = sp_stream_rates_of(probe->data, c);
 
@@ -91,8 +91,8 @@ describe_stream(const sp_probe *probe, int c)
 					pretty_rate(rates.slowest));
 }
 
-static void
-tell_stream_end(const sp_probe *probe)
+void
+sp_stream_tell_end(const sp_probe *probe)
 {
 	const sp_stream *stream = probe->data;
 	double		ns = (double) (probe->finished_ns - probe->started_ns);
@@ -130,8 +130,8 @@ second_row(const sp_run *run, const sp_second *second, TupleDesc row_type)
 	return sp_row_form(row);
 }
 
-static void
-record_seconds(const sp_run *run)
+void
+sp_stream_record(const sp_run *run)
 {
 	const sp_stream *stream = run->probe->data;
 	TupleDesc	row_type = sp_history_row_type("stream_seconds");
@@ -141,17 +141,3 @@ record_seconds(const sp_run *run)
 		rows[i] = second_row(run, &stream->seconds[i], row_type);
 	sp_history_insert(row_type, rows, stream->n);
 }
-
-/* A stream has no pace: it writes as fast as it can, in blocks of its own. */
-const sp_probe_suite sp_probe_suite_stream = {
-	.engine = &sp_suite_stream,
-	.refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_DUTY_CYCLE) |
-		SP_REFUSE(SP_ARG_FLUSH_SIZE) | SP_REFUSE(SP_ARG_FLUSH_INTERVAL) |
-		SP_REFUSE(SP_ARG_PACE),
-	.refused_hint = "Omit it. A shorter duration or a lower pg_sync_probe.max_stream_write writes less.",
-	.prepare = prepare_stream,
-	.progress = describe_last_seconds,
-	.tell_end = tell_stream_end,
-	.describe = describe_stream,
-	.record = record_seconds
-};

@@ -2,7 +2,7 @@
  *
  * suites.c
  *		The suites of sync_probe.probe(): the verdict of wal on the methods, one of segments for
- *		each part, and the table of all.
+ *		each part, and the table of all, see suitelist.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,13 +44,6 @@ put_method_verdict(sp_row *row, const sp_run *run)
 					sp_durable_names[comparison->candidates[comparison->current].durable]);
 }
 
-static const sp_probe_suite wal = {
-	.engine = &sp_suite_wal,
-	.refused = SP_COMMIT_ARGUMENTS,
-	.put_case = put_method,
-	.put_verdict = put_method_verdict
-};
-
 /* ----------------------------------------------------------------- segments */
 
 static char *
@@ -81,38 +74,20 @@ put_part(sp_row *row, const sp_probe *probe, int c)
 		sp_put_recommended(row, &kinds, &judgement, test_case->label);
 }
 
-static const sp_probe_suite segments = {
-	.engine = &sp_suite_segments,
-	.refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_FLUSH_INTERVAL),
-	.refused_hint = "Omit it. For less load use a duty_cycle below 1.",
-	.describe = describe_part,
-	.put_case = put_part
-};
-
 /* ---------------------------------------------------------------- the table */
-
-static const sp_probe_suite pg_test_fsync = {
-	.engine = &sp_suite_pg_test_fsync,
-	.refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_FLUSH_SIZE) |
-		SP_REFUSE(SP_ARG_FLUSH_INTERVAL) | SP_REFUSE(SP_ARG_PACE),
-	.refused_hint = "Omit it. The tool's lines have sizes of their own, and no pauses.",
-	.flush_size = SP_WAL_PAGE_SIZE
-};
 
 /* It is not one of the engine's. */
 static const sp_suite commit_engine = {.name = SP_COMMIT_SUITE};
-static const sp_probe_suite commit = {
-	.engine = &commit_engine,
-	.measure = sp_commit_suite,
-	.refused = SP_REFUSE(SP_ARG_DUTY_CYCLE),
-	.refused_hint = "Use a longer flush_interval or fewer workers for less load."
-};
 
-const sp_probe_suite *const sp_probe_suites[] = {
-	&wal,
-	&pg_test_fsync,
-	&sp_probe_suite_stream,
-	&segments,
-	&commit,
-	NULL
+#define SP_SUITE(name, ...)		{.engine = &sp_suite_##name, __VA_ARGS__},
+
+const sp_probe_suite sp_probe_suites[] = {
+#include "engine/measure/suitelist.h"
+	{
+		.engine = &commit_engine,
+		.measure = sp_commit_suite,
+		.refused = SP_REFUSE(SP_ARG_DUTY_CYCLE),
+		.refused_hint = "Use a longer flush_interval or fewer workers for less load."
+	},
+	{.engine = NULL}
 };

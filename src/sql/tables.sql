@@ -7,8 +7,7 @@ CREATE TABLE sync_probe.runs (
     run_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     label text,
     location name,
-    suite text NOT NULL CHECK (suite IN ('wal', 'commit', 'stream', 'segments', 'pg_test_fsync',
-                                         'trial', 'power_test')),
+    suite text NOT NULL CHECK (suite ~ '^[a-z_]{1,63}$'),
     setting name,
     workload name,
     verdict text
@@ -62,8 +61,7 @@ COMMENT ON COLUMN sync_probe.runs.run_id IS 'Number';
 COMMENT ON COLUMN sync_probe.runs.label IS 'Free text';
 COMMENT ON COLUMN sync_probe.runs.location IS
   'pg_wal or a tablespace; null in imports of pg_test_fsync';
-COMMENT ON COLUMN sync_probe.runs.suite IS
-  'wal, commit, stream, segments, pg_test_fsync; trial; power_test';
+COMMENT ON COLUMN sync_probe.runs.suite IS 'Suite of probe(), trial or power_test';
 COMMENT ON COLUMN sync_probe.runs.setting IS 'Setting compared';
 COMMENT ON COLUMN sync_probe.runs.workload IS
   'Load of a trial; null if the server''s own sessions made it';

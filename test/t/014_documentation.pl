@@ -78,13 +78,6 @@ my @suites = sort(($valid // '') =~ /"(\w+)"/g);
 isnt(scalar(@suites), 0, 'the extension names its suites');
 my @described = slurp_file("$root/doc/probe.md") =~ /^## Suite (\w+)$/mg;
 is(join(' ', sort @described), "@suites", 'doc/probe.md has a section for each suite');
-for my $place (q{pg_get_constraintdef(oid) FROM pg_constraint WHERE conname = 'runs_suite_check'},
-	q{col_description('sync_probe.runs'::regclass, attnum) FROM pg_attribute WHERE attname = 'suite'}
-	  . q{ AND attrelid = 'sync_probe.runs'::regclass})
-{
-	my $text = sql($node, "SELECT $place");
-	is(join(' ', grep { $text !~ /\b$_\b/ } @suites), '', "each suite is in runs: $text");
-}
 
 # --- examples
 

@@ -75,7 +75,7 @@ INSERT INTO wrong VALUES
 ('{runs,1,started_at}', '"\tinfinity"', 'a figure that is neither 0 nor from 10\^-100 to 10\^15$'),
 ('{runs,1,finished_at}', '"2999-01-01"', 'runs\[1\]: its finished_at is in the future$'),
 ('{runs,1,host}', to_jsonb(repeat('x', 256)), 'runs\[1\]: its host is longer than 255 characters$'),
-('{runs,1,suite}', '"other"', '^23514'),
+('{runs,1,suite}', '"Other"', '^23514'),
 ('{runs,1,measurements,1,status}', '"fine"', '^23514'),
 ('{runs,1,measurements,1,p50_us}', '"-1"', 'a figure that is neither 0 nor from 10'),
 ('{runs,1,measurements,1,mean_us}', '1e-101', 'a figure that is neither'),

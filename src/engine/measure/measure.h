@@ -248,10 +248,9 @@ typedef struct sp_suite
 	bool		any_duration;	/* how long a round takes is not known before */
 } sp_suite;
 
-extern const sp_suite sp_suite_wal;
-extern const sp_suite sp_suite_pg_test_fsync;
-extern const sp_suite sp_suite_stream;
-extern const sp_suite sp_suite_segments;
+#define SP_SUITE(name, ...)		extern const sp_suite sp_suite_##name;
+#include "engine/measure/suitelist.h"
+#undef SP_SUITE
 
 /* A run: plan, state and results.  Large; the caller allocates it, all zeros. */
 struct sp_probe

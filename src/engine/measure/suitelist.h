@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * suitelist.h
+ *		The suites of the engine, a row for each: its name, and what probe() is told of it,
+ *		initializers of an sp_probe_suite of src/probe.
+ *
+ * To be included where SP_SUITE(name, ...) is defined.  The sp_suite is in suite_NAME.c.  There is
+ * deliberately no include guard.
+ *
+ *-------------------------------------------------------------------------
+ */
+
+/* *INDENT-OFF* */
+
+SP_SUITE(wal,
+		 .refused = SP_COMMIT_ARGUMENTS,
+		 .put_case = put_method,
+		 .put_verdict = put_method_verdict)
+
+SP_SUITE(pg_test_fsync,
+		 .refused = SP_COMMIT_ARGUMENTS | SP_PACE_ARGUMENTS,
+		 .refused_hint = "Omit it. The tool's lines have sizes of their own, and no pauses.",
+		 .flush_size = SP_WAL_PAGE_SIZE)
+
+/* A stream has no pace: it writes as fast as it can, in blocks of its own. */
+SP_SUITE(stream,
+		 .refused = SP_COMMIT_ARGUMENTS | SP_PACE_ARGUMENTS | SP_REFUSE(SP_ARG_DUTY_CYCLE),
+		 .refused_hint = "Omit it. A shorter duration or a lower "
+			 "pg_sync_probe.max_stream_write writes less.",
+		 .prepare = sp_stream_prepare,
+		 .progress = sp_stream_progress,
+		 .tell_end = sp_stream_tell_end,
+		 .describe = sp_stream_describe,
+		 .record = sp_stream_record)
+
+SP_SUITE(segments,
+		 .refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_FLUSH_INTERVAL),
+		 .refused_hint = "Omit it. For less load use a duty_cycle below 1.",
+		 .describe = describe_part,
+		 .put_case = put_part)
