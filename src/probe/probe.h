@@ -4,9 +4,9 @@
  *		sync_probe.probe(): measure one location, and record it.
  *
  * function.c checks the arguments (arguments.c), reads how this cluster flushes WAL
- * (wal_profile.c), creates the files (files.c), and lets the
- * engine measure with callbacks.c.  record.c builds the rows of the result, and records the run.
- * Suites are rows of the table in suites.c.
+ * (wal_profile.c), creates the files (files.c), and lets the engine measure with callbacks.c.
+ * record.c builds the rows of the result, and records the run.  What differs between suites is a
+ * row of suitelist.h; suites.c has the table.
  *
  * power_test.c has sync_probe.power_test() and what it has proved, from the same parts.
  *

@@ -2,7 +2,7 @@
  *
  * suites.c
  *		The suites of sync_probe.probe(): the verdict of wal on the methods, one of segments for
- *		each part, and the table of all, see suitelist.h.
+ *		each part, and the table of all.
  *
  *-------------------------------------------------------------------------
  */

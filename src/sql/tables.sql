@@ -7,7 +7,7 @@ CREATE TABLE sync_probe.runs (
     run_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     label text,
     location name,
-    suite text NOT NULL CHECK (suite ~ '^[a-z_]{1,63}$'),
+    suite text NOT NULL CHECK (suite ~ '^[a-z0-9_]{1,63}$'),
     setting name,
     workload name,
     verdict text

@@ -108,7 +108,7 @@ SELECT jsonb_set(document, '{runs}', jsonb_agg(document #> '{runs,1}'
                   'measurements', m.rows, 'samples', m.samples, 'stream_seconds',
                   '[{"ordinal": 1, "second": 2147483647}]'::jsonb)))::text AS document
 FROM document, sync_probe_internal.this_server() AS s,
-     unnest('{wal,commit,trial,stream,segments,pg_test_fsync}'::text[]) AS u (suite),
+     unnest('{wal,commit,trial,stream,segments,pg_test_fsync,of_release_2}'::text[]) AS u (suite),
      LATERAL (SELECT jsonb_agg(jsonb_build_object('ordinal', n, 'test', t, 'method', v,
                          'status', 'ok', 'choice', 'current', 'mean_us', 0, 'p50_us', 1e15,
                          'p99_us', 0, 'ops', 1e14, 'relative_speed', 0, 'relative_speed_low', 1e15,

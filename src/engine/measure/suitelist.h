@@ -1,17 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * suitelist.h
- *		The suites of the engine, a row for each: its name, and what probe() is told of it,
- *		initializers of an sp_probe_suite of src/probe.
+ *		The suites of the engine, a row for each.
  *
- * To be included where SP_SUITE(name, ...) is defined.  The sp_suite is in suite_NAME.c.  There is
- * deliberately no include guard.
+ * Each sp_suite is in suite_NAME.c.  Included for each use of the rows, with SP_SUITE(name, ...)
+ * defined: measure.h declares the suites, and ignores the rest of a row, by which suites.c of
+ * src/probe initializes an sp_probe_suite.
  *
  *-------------------------------------------------------------------------
  */
-
-/* *INDENT-OFF* */
-
 SP_SUITE(wal,
 		 .refused = SP_COMMIT_ARGUMENTS,
 		 .put_case = put_method,
