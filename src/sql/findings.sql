@@ -72,7 +72,7 @@ DECLARE
     busiest name := sync_probe_internal.busiest_tablespace();
     told sync_probe_internal.finding[];
     places sync_probe_internal.storage[]; runs sync_probe.runs[]; suites text[];
-    settled text[]; restores text[];
+    settled jsonb := '{}'; restores text[];
     tested name[];		-- with a power test, which counters need not confirm
     causes name[];		-- first locations of file systems without barriers
     published name[];
@@ -170,7 +170,8 @@ IF 'segments' = ANY (suites) THEN
     -- What a run of the suite segments says of wal_recycle and wal_init_zero, a row for each.
     FOR s IN SELECT * FROM sync_probe_internal.segment_advice(places) LOOP
         IF s.location = 'pg_wal' AND s.verdict <> 'undecided' THEN
-            settled := settled || s.setting::text;	-- what was measured needs no rule
+            -- what was measured needs no rule
+            settled := settled || jsonb_build_object(s.setting, false);
         END IF;
         told := told || (
         s.location, CASE WHEN s.verdict = 'switch' AND s.location = 'pg_wal' THEN 'warning'
@@ -191,13 +192,7 @@ IF 'stream' = ANY (suites) THEN
     told := told || ARRAY(SELECT t FROM sync_probe_internal.stream_findings(places) AS t);
 END IF;
 
-FOREACH f IN ARRAY sync_probe_internal.storage_findings(
-    places, runs, current_setting('fsync')::boolean,
-    current_setting('wal_recycle')::boolean AND ('wal_recycle' = ANY (settled)) IS NOT TRUE,
-    current_setting('wal_init_zero')::boolean AND ('wal_init_zero' = ANY (settled)) IS NOT TRUE,
-    pg_size_bytes(current_setting('max_wal_size')),
-    current_setting('pg_sync_probe.reserve_percent')::integer, busiest)
-LOOP
+FOREACH f IN ARRAY sync_probe_internal.storage_findings(places, runs, busiest, settled) LOOP
     told := told || f;
     IF f.code = 'barrier_off' THEN causes := causes || f.location; END IF;
 END LOOP;

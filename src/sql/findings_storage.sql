@@ -19,25 +19,23 @@ CREATE TYPE sync_probe_internal.finding AS (
 -- What is true of a file system is told at the first location on it.
 --
 -- facts: the locations that there may be something to say of.  runs: those that advice rests on.
--- The other arguments are settings of the server, sizes in bytes; busiest is busiest_tablespace().
--- wal_recycle and wal_init_zero are false, too, where a run has settled them.
+-- busiest: busiest_tablespace().  assumed: values of settings that stand above the server's: of
+-- those that a run has settled, and of a test.
 --
 CREATE FUNCTION sync_probe_internal.storage_findings(
     facts sync_probe_internal.storage[],
     runs sync_probe.runs[],
-    setting_fsync boolean,
-    wal_recycle boolean,
-    wal_init_zero boolean,
-    max_wal_size bigint,
-    reserve_percent integer,
-    busiest name)
+    busiest name,
+    assumed jsonb)
 RETURNS sync_probe_internal.finding[]
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    p sync_probe_internal.storage; o record; options text[]; reserve bigint;
-    is_memory boolean; is_network boolean; told sync_probe_internal.finding[] := '{}';
+    p sync_probe_internal.storage; o record; options text[];
+    wal_recycle boolean; wal_init_zero boolean; is_memory boolean; is_network boolean;
+    kept bigint; growth bigint; reserve bigint;
+    told sync_probe_internal.finding[] := '{}';
 BEGIN
 FOREACH p IN ARRAY facts LOOP
     options := string_to_array(p.mount_options, ',');
@@ -46,12 +44,14 @@ FOREACH p IN ARRAY facts LOOP
     IF p.missing THEN told := told || (p.name, 'error', 'tablespace_missing',
         format('%s does not contain what this server created there: its file system is not'
                ' mounted, or the directory was removed', coalesce(p.directory, 'its directory')),
-        'Mount it again, and create nothing there. Queries on its tables fail until then.', NULL,
+        'Mount it again, and create nothing there. Until then queries on its tables fail, and a'
+        ' checkpoint may end the server with a PANIC.', NULL,
         jsonb_build_object('directory', p.directory, 'mount_point', p.mount_point,
                            'filesystem', p.filesystem))::sync_probe_internal.finding;
     END IF;
 
-    IF p.holds_wal AND NOT setting_fsync THEN told := told || (p.name, 'error', 'fsync_off',
+    IF p.holds_wal AND NOT coalesce(assumed ->> 'fsync', current_setting('fsync'))::boolean
+    THEN told := told || (p.name, 'error', 'fsync_off',
         'fsync is off: this server syncs nothing, and a crash of the operating system may destroy'
         ' the cluster',
         'Switch it on. Then run sync on the machine, or stop the server and run initdb --sync-only,'
@@ -62,10 +62,12 @@ FOREACH p IN ARRAY facts LOOP
 
     -- The manual on wal_recycle and wal_init_zero: copy-on-write file systems need neither.  It
     -- is a rule for what was not measured, see findings().
-    IF p.holds_wal AND (wal_recycle OR wal_init_zero)
-       AND p.filesystem IN ('zfs', 'fuse.zfs', 'btrfs', 'bcachefs')
-       AND NOT 'nodatacow' = ANY (options)
-    THEN told := told || (p.name, 'warning', 'cow_wal_settings',
+    IF p.holds_wal AND p.filesystem IN ('zfs', 'fuse.zfs', 'btrfs', 'bcachefs')
+       AND NOT 'nodatacow' = ANY (options) THEN
+        wal_recycle := coalesce(assumed ->> 'wal_recycle', current_setting('wal_recycle'));
+        wal_init_zero := coalesce(assumed ->> 'wal_init_zero', current_setting('wal_init_zero'));
+        IF wal_recycle OR wal_init_zero
+        THEN told := told || (p.name, 'warning', 'cow_wal_settings',
         format('pg_wal is on %s, a copy-on-write file system: %s may gain nothing there and cost'
                ' writes', p.filesystem,
                concat_ws(' and ', CASE WHEN wal_recycle THEN 'recycling' END,
@@ -75,6 +77,7 @@ FOREACH p IN ARRAY facts LOOP
         ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'')', p.name)],
         jsonb_build_object('filesystem', p.filesystem, 'wal_recycle', wal_recycle,
                            'wal_init_zero', wal_init_zero))::sync_probe_internal.finding;
+        END IF;
     END IF;
 
     -- The manual, "WAL Internals": WAL is best on another disk than the main database files.
@@ -203,11 +206,13 @@ FOREACH p IN ARRAY facts LOOP
 
     -- About the reserve of a probe, in which WAL may grow to max_wal_size.  A probe also keeps
     -- four segments free, and counts blocks (src/storage/free_space.c).
-    IF p.available_bytes < greatest(p.size_bytes / 100 * reserve_percent,
-                                    CASE WHEN p.holds_wal THEN max_wal_size ELSE 0 END) THEN
-        reserve := greatest(p.size_bytes / 100 * reserve_percent, CASE WHEN p.holds_wal THEN
-            max_wal_size - (SELECT coalesce(sum(w.size), 0) FROM pg_ls_waldir() AS w)
-            ELSE 0 END);
+    kept := p.size_bytes / 100 * current_setting('pg_sync_probe.reserve_percent')::integer;
+    growth := CASE WHEN p.holds_wal THEN
+        pg_size_bytes(coalesce(assumed ->> 'max_wal_size', current_setting('max_wal_size'))) END;
+    IF p.available_bytes < greatest(kept, growth) THEN
+        -- the WAL that is there has its space
+        growth := growth - (SELECT sum(w.size) FROM pg_ls_waldir() AS w);
+        reserve := greatest(kept, growth);
         IF p.available_bytes < reserve THEN told := told || (p.name, 'warning', 'low_space',
         format('%s has %s available, less than the reserve of %s',
                coalesce(p.mount_point, p.directory), pg_size_pretty(p.available_bytes),

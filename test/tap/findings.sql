@@ -108,11 +108,10 @@ INSERT INTO storage_scenario VALUES
 CREATE FUNCTION pg_temp.storage_found(places text) RETURNS SETOF sync_probe_internal.finding
 LANGUAGE sql AS $$
     SELECT f.*
-    FROM jsonb_to_record('{"fsync": true, "wal_recycle": true, "wal_init_zero": true,
-             "max_wal_size": 1073741824, "reserve_percent": 5, "busiest": "pg_default"}'
-             || coalesce(pg_temp.given(split_part(places, ' | ', 1)) -> 'server', '{}'))
-             AS s (fsync boolean, wal_recycle boolean, wal_init_zero boolean, max_wal_size bigint,
-                   reserve_percent integer, busiest name),
+    FROM (SELECT '{"fsync": true, "wal_recycle": true, "wal_init_zero": true,
+                   "max_wal_size": 1073741824, "busiest": "pg_default"}'
+                 || coalesce(pg_temp.given(split_part(places, ' | ', 1)) -> 'server', '{}'))
+             AS s (server),
          unnest(sync_probe_internal.storage_findings(ARRAY(
              SELECT jsonb_populate_record(NULL::sync_probe_internal.storage,
                  '{"name": "pg_wal", "holds_wal": true, "filesystem": "ext4",
@@ -121,8 +120,7 @@ LANGUAGE sql AS $$
                    "size_bytes": 100000000000, "available_bytes": 50000000000, "missing": false}'
                  || (pg_temp.given(p) - 'server'))
              FROM regexp_split_to_table(places, ' [|] ') AS p),
-             NULL, s.fsync, s.wal_recycle, s.wal_init_zero, s.max_wal_size, s.reserve_percent,
-             s.busiest)) AS f
+             NULL, server ->> 'busiest', server)) AS f
 $$;
 
 -- ---------------------------------------------------------------------- runs
