@@ -124,7 +124,8 @@ describe_holder(const sp_progress *progress, const char **doing)
 	if (NameStr(progress->workload)[0] == '\0')
 	{
 		*doing = psprintf("probing location \"%s\"", location);
-		return "another probe";
+		return strcmp(NameStr(progress->suite), SP_POWER_TEST_SUITE) == 0 ? "a power test" :
+			"another probe";
 	}
 	*doing = psprintf("running workload \"%s\" in tablespace \"%s\"",
 					  NameStr(progress->workload), location);

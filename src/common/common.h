@@ -82,8 +82,9 @@ extern void sp_request_reload(void);
 
 /* --------------------------------------------------------- cluster_lock.c */
 
-/* The suite of a trial, in its progress and in its row of sync_probe.runs. */
-#define SP_TRIAL_SUITE	"trial"
+/* Suites that probe() has not, in their progress and in their rows of sync_probe.runs. */
+#define SP_TRIAL_SUITE		"trial"
+#define SP_POWER_TEST_SUITE	"power_test"
 
 /* The progress of a probe or workload, in shared memory while it runs. */
 typedef struct sp_progress

@@ -133,7 +133,7 @@ write_numbers(sp_probe *probe)
 		if (callbacks->now_ns(state) < state->next_notice_ns)
 			continue;
 		/* client_min_messages may hide a NOTICE */
-		ereport(INFO, (errmsg("sync_probe: " INT64_FORMAT " is durable", of->number)));
+		ereport(INFO, (errmsg("sync_probe: " INT64_FORMAT " is synced", of->number)));
 		state->next_notice_ns = state->now_ns + TELL_INTERVAL_NS;
 	}
 	ereport(NOTICE, (errmsg("the power test has ended without a power cut: it proves nothing"),
@@ -152,7 +152,7 @@ put_judgement(sp_row *row, const sp_run *run)
 
 /* Not in the table of suites.c: probe() cannot run it. */
 static const sp_suite engine = {
-	.name = "power_test", .plan = sp_power_plan, .run = write_numbers
+	.name = SP_POWER_TEST_SUITE, .plan = sp_power_plan, .run = write_numbers
 };
 static const sp_probe_suite suite = {.engine = &engine, .put_verdict = put_judgement};
 
@@ -306,7 +306,6 @@ sync_probe_power_test_result(PG_FUNCTION_ARGS)
 	}
 	sp_row_put_int(row, "newest_number", INT8OID, found.newest);
 	sp_row_put_int(row, "lost", INT8OID, found.lost);
-	sp_row_put_int(row, "damaged", INT8OID, found.damaged);
 	put_judgement(row, &run);
 	return HeapTupleGetDatum(sp_row_form(row));
 }

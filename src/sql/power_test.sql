@@ -2,7 +2,7 @@
 -- power_test
 --
 -- Write numbered blocks to a file of its own, sync each as the server syncs WAL, and tell the
--- client the newest number that is durable, until the plug is pulled.  doc/power-test.md has the
+-- client the newest number that is synced, until the plug is pulled.  doc/power-test.md has the
 -- steps.  It is a procedure, since it returns nothing; it commits nothing.  max_duration is no
 -- limit: one test a machine is enough, and somebody has to walk to the plug.
 --
@@ -16,7 +16,7 @@ AS 'MODULE_PATHNAME', 'sync_probe_power_test';
 REVOKE ALL ON PROCEDURE sync_probe.power_test FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.power_test IS
-  'Write and sync numbered blocks, and show the newest durable number, until the plug is pulled. '
+  'Write and sync numbered blocks, and show the newest synced number, until the plug is pulled. '
   'Requires CREATE as probe() does';
 
 --
@@ -33,7 +33,6 @@ CREATE FUNCTION sync_probe.power_test_result(
     OUT started_at timestamptz,
     OUT newest_number bigint,
     OUT lost bigint,
-    OUT damaged bigint,
     OUT durable text,
     OUT reason text)
 LANGUAGE c VOLATILE PARALLEL UNSAFE

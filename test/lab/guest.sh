@@ -393,8 +393,8 @@ after_cut() {
 # shows_numbers COUNT: until power_test() has shown so many more, or has ended.
 shows_numbers() {
 	local shown
-	shown=$(grep -c durable /run/power)
-	until (($(grep -c durable /run/power) >= shown + $1)) || ! kill -0 "${loads[0]}"; do
+	shown=$(grep -c synced /run/power)
+	until (($(grep -c synced /run/power) >= shown + $1)) || ! kill -0 "${loads[0]}"; do
 		sleep 0.2
 	done
 }
@@ -409,7 +409,7 @@ power() {
 		shows_numbers 5
 		[[ $expected == proven ]] || command_disks lie
 		shows_numbers 5
-		number=$(grep -o '[0-9]* is durable' /run/power | tail -n 1)
+		number=$(grep -o '[0-9]* is synced' /run/power | tail -n 1)
 		command_disks "cut power 0"
 		end_everything
 		cat /proc/sys/kernel/random/uuid >/run/boot_id		# the guest was not started again

@@ -373,8 +373,7 @@ typedef struct sp_power_judgement
 {
 	const char *durable;		/* 'proven', 'refuted' or 'unknown' */
 	int64_t		newest;			/* the newest number that is there; 0: none is */
-	int64_t		lost;			/* of those that must be there */
-	int64_t		damaged;		/* blocks of lost numbers that hold no whole one */
+	int64_t		lost;			/* of those that must be there, and whole */
 	char		reason[256];
 } sp_power_judgement;
 

@@ -42,10 +42,7 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen, bool restarted)
 	{
 		int64_t		n = first + i;
 
-		if (numbers[n % blocks] == n)
-			continue;
-		found.lost++;
-		found.damaged += numbers[n % blocks] == 0;
+		found.lost += numbers[n % blocks] != n;
 	}
 	if (restarted && found.lost > 0)
 		found.durable = "refuted";
@@ -56,8 +53,7 @@ sp_power_judge(const int64_t *numbers, int blocks, int64_t seen, bool restarted)
 	else if (!restarted)
 		but = "; the machine has not restarted: they may be read from memory";
 	snprintf(found.reason, sizeof(found.reason),
-			 "numbers %" PRId64 " to %" PRId64 " must be there: %" PRId64 " lost, %" PRId64
-			 " damaged; newest %" PRId64 ", seen %" PRId64 "%s", first, last, found.lost,
-			 found.damaged, found.newest, seen, but);
+			 "numbers %" PRId64 " to %" PRId64 " must be there: %" PRId64 " lost; newest %" PRId64
+			 ", seen %" PRId64 "%s", first, last, found.lost, found.newest, seen, but);
 	return found;
 }
