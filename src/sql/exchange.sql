@@ -92,11 +92,14 @@ BEGIN
         ELSE (
             SELECT format('runs[%s]: %s', r.n - 1, f.fault)
             FROM jsonb_array_elements(data -> 'runs') WITH ORDINALITY AS r (run, n),
-                 (SELECT array_agg(a.attname::text) || '{measurements,samples,stream_seconds}'
+                 (SELECT array_agg(a.attname::text) || '{measurements,samples,stream_seconds}',
+                         array_agg(a.attname::text) FILTER (
+                             WHERE a.atttypid IN ('name'::regtype, 'text'::regtype))
+                         || '{storage,system_identifier}'
                   FROM pg_attribute AS a
                   WHERE a.attrelid = 'sync_probe.runs'::regclass AND a.attnum > 0
                     AND a.attname NOT IN ('run_id', 'imported_at', 'usable_for_advice')
-                 ) AS c (known),
+                 ) AS c (known, not_figures),
                  LATERAL (SELECT CASE
                      WHEN jsonb_typeof(r.run) <> 'object' THEN 'it is not an object'
                      WHEN NOT r.run ?& '{measurements,samples,stream_seconds}'
@@ -105,8 +108,9 @@ BEGIN
                      THEN (SELECT format('member "%s" is unknown', left(min(k), 63))
                            FROM jsonb_object_keys(r.run - c.known) AS k)
                      WHEN jsonb_path_exists(jsonb_build_array(
-                              jsonb_populate_record(NULL::sync_probe.runs,
-                                                    r.run - 'system_identifier'),
+                              jsonb_populate_record(NULL::sync_probe.runs, r.run - c.not_figures),
+                              jsonb_path_query_array(r.run -> 'storage',
+                                                     '$.** ? (@.type() == "number")'),
                               (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
                                    NULL::sync_probe.measurements, r.run -> 'measurements') AS x),
                               (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(

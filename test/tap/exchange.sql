@@ -53,6 +53,10 @@ EXCEPTION WHEN OTHERS THEN
     RETURN SQLSTATE || ' ' || SQLERRM;
 END
 $$;
+SELECT is(pg_temp.refused(jsonb_set(document, '{runs,1}', document #> '{runs,1}'
+              || '{"label": "NaN", "host": "infinity", "storage": {"zfs": {"pool": "nan"}}}')::text),
+          'imported', 'names that read like figures')
+FROM document;
 DELETE FROM sync_probe.runs;
 SELECT matches(pg_temp.refused(d), says, coalesce(left(d, 30), 'null'))
 FROM (VALUES (NULL, '^22023 .*: it is null'), ('', '^22P02'), ('{', '^22P02'), ('7', '^22023'),
