@@ -165,20 +165,18 @@ CREATE FUNCTION sync_probe_internal.run_advice(
     measured sync_probe.measurements[],
     changes text[],
     was_followed boolean,
-    tested sync_probe.runs)
-RETURNS TABLE (
-    verdict text,
-    current_method text,
-    recommended_method text,
-    best_method text,
-    max_regret double precision,
-    flush_us double precision,
-    durable text,
-    basis text,
-    run_id bigint,
-    reason text)
+    tested sync_probe.runs,
+    OUT verdict text,
+    OUT current_method text,
+    OUT recommended_method text,
+    OUT best_method text,
+    OUT max_regret double precision,
+    OUT flush_us double precision,
+    OUT durable text,
+    OUT basis text,
+    OUT run_id bigint,
+    OUT reason text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
-ROWS 1 -- the default of 1,000 makes queries look costly enough for JIT compilation
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -218,7 +216,6 @@ BEGIN
                    WHEN run.verdict = 'switch' AND of_location <> 'pg_wal'
                    THEN 'if the WAL were here: ' || run.reason
                    ELSE nullif(concat_ws('; ', run.reason, proof), '') END;
-    RETURN NEXT;
 END
 $$;
 

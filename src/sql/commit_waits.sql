@@ -57,15 +57,12 @@ COMMENT ON COLUMN sync_probe.commit_wait_results.duration IS 'Time sampled';
 COMMENT ON COLUMN sync_probe.commit_wait_results.system_identifier IS 'As in pg_control_system()';
 COMMENT ON COLUMN sync_probe.commit_wait_results.host IS 'Machine name';
 
--- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.commit_wait_results', '');
 
 --
 -- commit_waits
 --
--- How long the commits of this server wait, and for what: processes are sampled for the
--- duration, about a thousand times a second, without a lock and without a write.  On a
--- standby and in a read-only transaction nothing is recorded.
+-- doc/real-commits.md describes it.
 --
 CREATE FUNCTION sync_probe.commit_waits(duration interval DEFAULT '5 s')
 RETURNS sync_probe.commit_wait_results

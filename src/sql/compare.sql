@@ -165,21 +165,18 @@ BEGIN
                                    AS name
                         FROM unnest(run_ids) WITH ORDINALITY AS i (run_id, place)
                         JOIN sync_probe.runs AS r ON r.run_id = i.run_id) AS l) AS n
-        ), measured AS (
-            SELECT r.place, r.name, r.run, m AS measured, i.median, i.low, i.high
+        ), told AS (
+            SELECT r.place, r.name, r.run, m AS measured, m.test, i.median, i.low, i.high,
+                   m.method
+                   || CASE WHEN m.direct_io AND NOT bool_and(m.direct_io)
+                                    OVER (PARTITION BY r.place, m.test, m.method)
+                           THEN ' direct' ELSE '' END AS told
             FROM runs AS r
             JOIN sync_probe.measurements AS m ON m.run_id = (r.run).run_id
             LEFT JOIN sync_probe_internal.samples AS s
                 ON s.run_id = m.run_id AND s.ordinal = m.ordinal
             LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i
                 ON true
-        ), told AS (
-            SELECT m.*, t.test,
-                   t.method
-                   || CASE WHEN t.direct_io AND NOT bool_and(t.direct_io)
-                                    OVER (PARTITION BY m.place, t.test, t.method)
-                           THEN ' direct' ELSE '' END AS told
-            FROM measured AS m, LATERAL (SELECT (m.measured).*) AS t
         ), named AS (
             SELECT t.*,
                    t.told || coalesce(' #' || nullif(row_number() OVER (
@@ -201,8 +198,6 @@ BEGIN
                    coalesce(v.test <> 'unsynced_write' AND (v.measured).durable = 'no', false)
                        AS unsafe
             FROM valued AS v
-        ), first_run AS (
-            SELECT r.name, (r.run).suite FROM runs AS r WHERE r.place = 1
         )
         SELECT c.name, c.test, c.test_case,
                round(c.value_us::numeric, CASE WHEN c.value_us < 10 THEN 3 ELSE 1 END)::float8,
@@ -215,8 +210,8 @@ BEGIN
                nullif(concat_ws('; ',
                    CASE WHEN c.place > f.place AND num_nulls(c.value_us, f.value_us) = 0
                         THEN sync_probe_internal.differences(f.run, f.measured, c.run, c.measured)
-                        WHEN c.place > 1 AND c.value_us IS NOT NULL AND (c.run).suite <> o.suite
-                        THEN format('suite %s, not %s', (c.run).suite, o.suite)
+                        WHEN c.place > 1 AND c.value_us IS NOT NULL AND (c.run).suite <> (o.run).suite
+                        THEN format('suite %s, not %s', (c.run).suite, (o.run).suite)
                         WHEN c.place > 1 AND c.value_us IS NOT NULL
                         THEN format('not measured by %s', o.name) END,
                    CASE WHEN c.unsafe THEN 'its syncs do not reach the device' END,
@@ -224,7 +219,7 @@ BEGIN
                         THEN format('syncs of %s do not reach the device', f.name) END), ''),
                c.statistic, (c.run).run_id, (c.measured).ordinal
         FROM cases AS c
-        CROSS JOIN first_run AS o
+        JOIN runs AS o ON o.place = 1
         LEFT JOIN cases AS f ON f.place = 1 AND f.test = c.test AND f.test_case = c.test_case
         WINDOW of_test AS (PARTITION BY c.test)
         ORDER BY min((c.measured).ordinal) OVER of_test, c.test,

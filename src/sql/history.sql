@@ -1,15 +1,4 @@
 --
--- The version of a server as its manual writes it: 15.4.
---
-CREATE FUNCTION sync_probe_internal.version_words(server_version_num integer)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT format('%s.%s', server_version_num / 10000, server_version_num % 10000)
-$$;
-
---
 -- What is different since the run before, one element each: what it is, and how it was and is.
 -- What is unknown of one of them is no change, but a device or a host that is no longer known
 -- is.  Flushes differ by the pages that they write; paces by more than a factor of two.
@@ -37,10 +26,8 @@ FROM (VALUES
     (6, 'write cache', before.storage ->> 'write_cache', run.storage ->> 'write_cache', true),
     (7, 'kernel', before.storage ->> 'kernel', run.storage ->> 'kernel', false),
     (8, 'server version',
-        CASE WHEN before.server_version_num <> run.server_version_num
-             THEN sync_probe_internal.version_words(before.server_version_num) END,
-        CASE WHEN before.server_version_num <> run.server_version_num
-             THEN sync_probe_internal.version_words(run.server_version_num) END, false),
+        before.server_version_num / 10000 || '.' || before.server_version_num % 10000,
+        run.server_version_num / 10000 || '.' || run.server_version_num % 10000, false),
     (9, 'wal_sync_method', before.wal_sync_method, run.wal_sync_method, false),
     (10, 'flush size',
         CASE WHEN (before.flush_size::bigint - 1) / 8192 <> (run.flush_size::bigint - 1) / 8192
@@ -68,9 +55,7 @@ CREATE FUNCTION sync_probe_internal.paced_ratio(
     OUT ratio numeric,
     OUT low numeric,
     OUT high numeric)
-RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL SAFE
-ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH paced AS (

@@ -166,17 +166,12 @@ BEGIN
             SELECT s.*, c.ordinal, c.method,
                    replace(concat(s.figure[2], '.', s.figure[3]), ' ', '') AS rate
             FROM said AS s
-            LEFT JOIN (VALUES
-                (1, 'one_write', 'open_datasync', 'open_datasync'),
-                (2, 'one_write', 'fdatasync', 'fdatasync'),
-                (3, 'one_write', 'fsync', 'fsync'),
-                (4, 'one_write', 'fsync_writethrough', 'fsync_writethrough'),
-                (5, 'one_write', 'open_sync', 'open_sync'),
-                (6, 'two_writes', 'open_datasync', 'open_datasync'),
-                (7, 'two_writes', 'fdatasync', 'fdatasync'),
-                (8, 'two_writes', 'fsync', 'fsync'),
-                (9, 'two_writes', 'fsync_writethrough', 'fsync_writethrough'),
-                (10, 'two_writes', 'open_sync', 'open_sync'),
+            LEFT JOIN (
+                SELECT 5 * (t.n - 1) + m.n, t.test, m.method, m.method
+                FROM unnest('{one_write,two_writes}'::text[]) WITH ORDINALITY AS t (test, n),
+                     unnest('{open_datasync,fdatasync,fsync,fsync_writethrough,open_sync}'::text[])
+                         WITH ORDINALITY AS m (method, n)
+                UNION ALL VALUES
                 (11, 'open_sync_sizes', '16kB open_sync write', 'open_sync 16 kB'),
                 (12, 'open_sync_sizes', '8kB open_sync writes', 'open_sync 8 kB'),
                 (13, 'open_sync_sizes', '4kB open_sync writes', 'open_sync 4 kB'),

@@ -1,19 +1,7 @@
 --
 -- probe
 --
--- Measure one location with one suite.  It writes files of its own there, removes them at
--- the end, and loads the device while it runs.  For the wal suite these are three files of
--- 4 MB for each sync method, or one of 16 MB for flushes of more than 64 kB.
---
--- The segments suite has up to three files at a time, each of a segment or 16 MB.  The commit
--- suite writes no files: background workers write WAL, see doc/real-commits.md.
---
--- By default it takes at most 5 s and writes all the time.  Where sessions are committing when
--- it begins, it writes a fifth of the time for up to 25 s.
---
--- It returns one row for each test case, always the same cases in the same order.  A case
--- that could not be measured is a row whose status says why.  doc/probe.md describes
--- arguments and columns, doc/settings-and-privileges.md errors.
+-- doc/probe.md describes arguments, suites and columns, doc/settings-and-privileges.md errors.
 --
 CREATE FUNCTION sync_probe.probe(
     location name DEFAULT 'pg_wal',

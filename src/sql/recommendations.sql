@@ -132,9 +132,8 @@ LOOP
             WHEN verdict IN ('switch', 'unsafe') AND place.holds_wal
                  AND recommended_method <> current_method
             THEN sync_probe_internal.change_commands(current_method, recommended_method)
-            WHEN verdict = 'undecided'
-            THEN nullif(array_remove(ARRAY[sync_probe_internal.longer_command(run)], NULL),
-                        '{}') END;
+            WHEN verdict = 'undecided' AND run.longer_duration IS NOT NULL
+            THEN ARRAY[sync_probe_internal.longer_command(run)] END;
         IF place.holds_wal AND suites && '{trial,commit}' THEN
             SELECT l.* INTO v FROM sync_probe_internal.live_advice(place) AS l;
             live := coalesce(v.run_id IS NOT NULL AND verdict <> 'unsafe'
@@ -280,18 +279,14 @@ DECLARE
 BEGIN
     PERFORM sync_probe_internal.require_monitor('probe_all()');
     FOR place IN
-        SELECT p.name
-        FROM (SELECT DISTINCT ON (f.first) l.name, min(l.n) OVER (PARTITION BY f.first) AS n
-              FROM (SELECT *, row_number() OVER () AS n
-                    FROM sync_probe_internal.examine_locations(NULL)) AS l,
-                   LATERAL (SELECT coalesce(l.shares_filesystem_with, l.name)) AS f (first),
-                   LATERAL (SELECT l.holds_wal OR has_tablespace_privilege(l.tablespace, 'CREATE')
-                                   OR l.tablespace = d.dattablespace
-                            FROM pg_database AS d
-                            WHERE d.datname = current_database()) AS a (allowed)
-              -- If the caller may probe none, the error of the first location says why.
-              ORDER BY f.first, a.allowed DESC, l.n) AS p
-        ORDER BY p.n
+        -- If the caller may probe none, the error of the first location says why.
+        SELECT (array_agg(l.name ORDER BY a.allowed DESC, l.ordinality))[1]
+        FROM sync_probe_internal.examine_locations(NULL) WITH ORDINALITY AS l,
+             LATERAL (SELECT l.holds_wal OR has_tablespace_privilege(l.tablespace, 'CREATE')
+                             OR l.tablespace = d.dattablespace
+                      FROM pg_database AS d WHERE d.datname = current_database()) AS a (allowed)
+        GROUP BY coalesce(l.shares_filesystem_with, l.name)
+        ORDER BY min(l.ordinality)
     LOOP
         BEGIN
             RAISE NOTICE 'probing location "%"', place;

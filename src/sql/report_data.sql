@@ -16,26 +16,8 @@ CREATE TYPE sync_probe_internal.report_data AS (
     fleet sync_probe.fleet_compare[]);
 
 --
--- What tells where the data are: directories, mount points, backing files, ZFS datasets and
--- pools, and names of hosts.  The longest come first.
---
-CREATE FUNCTION sync_probe_internal.secrets(data sync_probe_internal.report_data)
-RETURNS text[]
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
-FROM (SELECT v #>> '{}'
-      FROM jsonb_path_query(to_jsonb(data), 'strict $.** ? (@.type() == "object").keyvalue() ?
-          (@.key like_regex "^(directory|mount_point|host|backing_file|dataset|pool)$").value') AS v
-      UNION SELECT host FROM sync_probe_internal.this_server()
-      UNION SELECT current_setting('data_directory', true)) AS s (secret)
-WHERE s.secret NOT IN ('', '/')
-$$;
-
---
--- A text with "(path)" instead of such names, and of whatever else looks like an absolute path
--- outside of /dev, /proc and /sys.
+-- A text with "(path)" instead of secrets, and of whatever else looks like an absolute path outside
+-- of /dev, /proc and /sys.
 --
 CREATE FUNCTION sync_probe_internal.without_paths(plain text, secrets text[])
 RETURNS text

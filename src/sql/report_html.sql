@@ -91,10 +91,7 @@ $$;
 --
 -- report_html
 --
--- One page of HTML that needs no other file: verdict, figures, findings and all numbers of the
--- newest runs of this server, or of the given runs.  paths => false leaves out directories, mount
--- points and names of hosts.  doc/report.md describes it.  The page loads nothing and runs no
--- script.
+-- doc/report.md describes it.
 --
 -- With many tablespaces the plans look costly enough to compile, which takes seconds.  Numbers have
 -- all their digits, whatever the session shows, and queries mean the same.
@@ -127,9 +124,17 @@ BEGIN
     END IF;
     data := sync_probe_internal.report_data(run_ids, paths);
     IF NOT paths THEN
+        -- what tells where the data are, and names of hosts, the longest first
         data := jsonb_populate_record(NULL::sync_probe_internal.report_data,
-                    sync_probe_internal.data_without_paths(to_jsonb(data),
-                        sync_probe_internal.secrets(data)));
+            sync_probe_internal.data_without_paths(to_jsonb(data), (
+                SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
+                FROM (SELECT v #>> '{}' FROM jsonb_path_query(to_jsonb(data),
+                          'strict $.** ? (@.type() == "object").keyvalue() ? (@.key like_regex
+                               "^(directory|mount_point|host|backing_file|dataset|pool)$").value'
+                          ) AS v
+                      UNION SELECT s.host FROM sync_probe_internal.this_server() AS s
+                      UNION SELECT current_setting('data_directory', true)) AS s (secret)
+                WHERE s.secret NOT IN ('', '/'))));
     END IF;
     -- the verdict on pg_wal; of given runs, which these are
     title := CASE

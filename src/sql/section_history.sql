@@ -46,7 +46,7 @@ FROM run AS r, LATERAL (SELECT (r.run).*) AS all_of_run,
      LATERAL (SELECT r.run_id::text AS run, sync_probe_internal.html_time(started_at) AS started,
                      label, r.method, filesystem AS "file system",
                      storage ->> 'mount_options' AS "mount options", storage ->> 'kernel' AS kernel,
-                     sync_probe_internal.version_words(server_version_num) AS server,
+                     server_version_num / 10000 || '.' || server_version_num % 10000 AS server,
                      r.durable, r.p50_us AS "p50 us", r.p99_us AS "p99 us") AS cell
 HAVING count(*) > 1
 $$)

@@ -86,10 +86,8 @@ JOIN sync_probe_internal.report_methods(data) AS s
               FROM (SELECT (p.run).storage) AS r) AS d,
      LATERAL (SELECT b.given,
                      CASE WHEN NOT d.syncs_nothing THEN b.own / b.given END AS amplification,
-                     (s.measured).flushes_per_op AS saturated_flushes,
-                     CASE WHEN NOT d.syncs_nothing THEN 100 * d.utilization END
-                         AS busy
-              FROM sync_probe_internal.device_bytes(coalesce((p.run).storage, '{}'), p.measured,
+                     CASE WHEN NOT d.syncs_nothing THEN 100 * d.utilization END AS busy
+              FROM sync_probe_internal.device_bytes((p.run).storage, p.measured,
                                                     (p.run).flush_size) AS b) AS b,
      LATERAL (VALUES (1, 'Flushes per sync', m.flushes_per_op),
                      (2, 'Write amplification', b.amplification), (3, 'Device busy, %', b.busy))
@@ -98,7 +96,7 @@ JOIN sync_probe_internal.report_methods(data) AS s
                      CASE m.durable WHEN 'unknown' THEN 'frame' END AS shape,
                      CASE WHEN d.syncs_nothing THEN 'no device' END AS words) AS mark,
      LATERAL (SELECT p.name AS location, m.durable, m.flushes_per_op AS "flushes paced",
-                     b.saturated_flushes AS "flushes back to back", d.bytes,
+                     (s.measured).flushes_per_op AS "flushes back to back", d.bytes,
                      b.given AS "bytes given", b.amplification, b.busy AS "busy %") AS cell
 WHERE p.is_current AND m.test = 'paced'
   AND (d.syncs_nothing OR num_nonnulls(m.flushes_per_op, d.bytes, d.utilization) > 0)

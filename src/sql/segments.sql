@@ -8,7 +8,6 @@ CREATE FUNCTION sync_probe_internal.judge_kinds(
     OUT verdict text,
     OUT current_kind text,
     OUT recommended_kind text)
-RETURNS record
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -60,12 +59,12 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 WITH kind AS (
     SELECT w.verdict, w.current_kind, w.recommended_kind, n.verdict AS new_verdict,
-           n.current_kind AS new_current, c.created, c.by_all
+           n.current_kind AS new_current, c.created, a.by_all
     FROM sync_probe_internal.judge_kinds(measured, 'segment') AS w,
          sync_probe_internal.judge_kinds(measured, 'new_segment') AS n,
          LATERAL (SELECT w.verdict = 'switch' AND w.recommended_kind <> 'recycle') AS a (by_all),
-         LATERAL (SELECT CASE WHEN a.by_all THEN w.recommended_kind ELSE n.recommended_kind END,
-                         a.by_all) AS c (created, by_all)
+         LATERAL (SELECT CASE WHEN a.by_all THEN w.recommended_kind
+                              ELSE n.recommended_kind END) AS c (created)
     WHERE w.current_kind IS NOT NULL AND n.current_kind IS NOT NULL
 ), said AS (
     SELECT 'wal_recycle' AS setting,

@@ -35,7 +35,6 @@ COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_utilization IS
   'Likewise around the slowest flush; null if it took less than 20 ms';
 
--- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.stream_seconds', '');
 
 --

@@ -1,17 +1,7 @@
 --
 -- trial
 --
--- Try values of a setting on the server's own load, or on that of a workload: switch it
--- for the whole cluster, in short slots of time in random order, and compare how long
--- commits wait and how many there are.  However it ends, the old value comes back.  Values of
--- wal_sync_method are of the kind in use: buffered, or open_*.
---
--- Settings are wal_sync_method, commit_delay, commit_siblings, wal_compression,
--- wal_writer_delay and wal_writer_flush_after.  workload: a row of workloads, which
--- pgbench runs as long as the trial lasts; it needs the privileges of run_workload(), too.
--- doc/real-commits.md describes it, doc/settings-and-privileges.md its errors.
---
--- Without SET search_path, with which it could not commit.
+-- doc/real-commits.md describes it, doc/settings-and-privileges.md its errors.  Without SET search_path, with which it could not commit.
 --
 CREATE PROCEDURE sync_probe.trial(
     setting name DEFAULT 'wal_sync_method',

@@ -72,22 +72,12 @@ COMMENT ON COLUMN sync_probe.workload_results.statements IS
   'Mean latency and failures per line of the script';
 COMMENT ON COLUMN sync_probe.workload_results.second_tps IS 'tps in each second';
 
--- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workload_results', '');
 
 --
 -- pgbench
 --
--- Run a workload with the server's own pgbench, as
---   pgbench -M prepared -n -r -f script -c clients -j threads -T duration
--- against this server, as the current user in the current database.  The role needs the
--- privileges of pg_execute_server_program, LOGIN, and CREATE on the database and on the
--- tablespace.
---
--- It returns one row, which is recorded.  pgbench runs set-up and tear-down, too; the objects
--- are in a schema of their own.  A publication FOR ALL TABLES would publish them: in
--- its database a workload runs only with allow_publication.  doc/workloads.md describes
--- arguments and columns, doc/settings-and-privileges.md errors.
+-- doc/workloads.md describes arguments and columns, doc/settings-and-privileges.md errors.
 --
 CREATE FUNCTION sync_probe.pgbench(
     workload name DEFAULT 'upsert',

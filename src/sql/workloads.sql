@@ -1,16 +1,7 @@
 --
 -- workloads
 --
--- What sync_probe.pgbench() can run: SQL that creates objects, SQL that pgbench runs
--- again and again, and SQL that removes what dropping the schema does not.
---
--- Each run gets a schema of its own.  Tables whose names have no schema are created
--- there.  The schema is dropped after the run with all its objects.
---
--- All three are what pgbench's manual calls a transaction script; pgbench runs set-up and
--- tear-down once, with protocol simple.  They have its variables, such as :client_id, and
--- :schema, :tablespace (quoted as an identifier), :rows, and :transactions where transactions
--- are counted.  pgbench replaces them everywhere, in quotes and comments, too.
+-- doc/workloads.md describes them.
 --
 -- A view: users' rows are in a table, and functions make those of the extension, which would
 -- take an eighth of CREATE EXTENSION to store.
