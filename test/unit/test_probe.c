@@ -314,6 +314,32 @@ TEST(compares_methods_where_it_decides)
 	}
 }
 
+/* Processors that others use for most of the time: few flushes wait, but most rounds do. */
+static void
+wait_for_processors(int file __attribute__((unused)), int home __attribute__((unused)),
+					bool moves __attribute__((unused)))
+{
+	if (disk.now % SECOND > 50 * MILLISECOND)
+		disk.now += 4 * MILLISECOND;
+}
+
+TEST(compares_nothing_if_most_rounds_are_slow)
+{
+	for (int busy = 0; busy < 2; busy++)
+	{
+		plan_wal("fdatasync", 30 * SECOND);
+		probe->deciding = SP_SATURATED;
+		keep_regime(SP_SATURATED);
+		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = 20 * 1000;
+		disk.model = busy ? wait_for_processors : NULL;
+		run_probe();
+		assert_int_equal(isnan(result_in(SP_SATURATED, "fsync")->speed.high), busy);
+		assert_int_equal(isnan(result_in(SP_SATURATED, "fdatasync")->speed.high), busy);
+		assert_int_equal(probe->judgement.verdict, busy ? SP_UNDECIDED : SP_SWITCH);
+		assert_int_equal(isnan(probe->judgement.max_regret), busy);
+	}
+}
+
 /* The reason names the regime and the pace that was achieved, and after all the load. */
 TEST(names_what_decides)
 {

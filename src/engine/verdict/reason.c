@@ -59,8 +59,8 @@ change_of(double speed, bool rate, bool with_sign)
 double
 sp_bound_rounded_up(double bound, double unit)
 {
-	/* 0.03 * 1000 may be a little more than 30 */
-	return ceil(bound * unit - 1e-6) / unit;
+	/* 0.03 * 1000 may be a little more than 30; and 0 is not to become -0 */
+	return fabs(ceil(bound * unit - 1e-6) / unit);
 }
 
 static percentage
