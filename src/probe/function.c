@@ -69,8 +69,6 @@ sp_probe_plan(sp_run *run, int64 duration_us, sp_probing *state)
 	sp_callbacks_set(probe, state);
 	probe->suite = run->suite->engine;
 	probe->data = palloc0(probe->suite->data_size);
-	if (run->suite->prepare)
-		run->suite->prepare(probe);
 	probe->suite->plan(probe, &run->profile.server);
 	probe->buffer = make_buffer(probe);
 }

@@ -194,7 +194,6 @@ struct sp_probe_suite
 	const char *refused_hint;
 	int			flush_size;		/* if that is refused; 0: there are several */
 
-	void		(*prepare) (sp_probe *probe);	/* before the plan is made */
 	char	   *(*progress) (const sp_probe *probe);	/* instead of mean times: a line */
 	void		(*tell_end) (const sp_probe *probe);
 
@@ -216,7 +215,6 @@ extern const sp_probe_suite sp_probe_suites[];
 
 extern int	sp_max_stream_mb;	/* GUC, see pg_sync_probe.c */
 
-extern void sp_stream_prepare(sp_probe *probe);
 extern char *sp_stream_progress(const sp_probe *probe);
 extern void sp_stream_tell_end(const sp_probe *probe);
 extern char *sp_stream_describe(const sp_probe *probe, int c);

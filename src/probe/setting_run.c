@@ -177,7 +177,7 @@ take_round(sp_compared *compared, sp_slot slot, void *context)
 	{
 		int			j = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, i);
 
-		order[i] = order[j];
+		order[i] = j < i ? order[j] : i;
 		order[j] = i;
 	}
 	for (int i = 0; i <= control; i++)

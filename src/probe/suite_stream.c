@@ -20,12 +20,6 @@ int			sp_max_stream_mb = 16 * 1024;
 
 #define BYTES_PER_MB	(1024.0 * 1024.0)
 
-void
-sp_stream_prepare(sp_probe *probe)
-{
-	((sp_stream *) probe->data)->max_bytes = (int64) sp_max_stream_mb * 1024 * 1024;
-}
-
 /* -------------------------------------------------------------------- NOTICEs */
 
 /* MB per second, with two or three digits. */

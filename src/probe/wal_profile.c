@@ -171,6 +171,7 @@ sp_wal_profile_read(sp_wal_profile *profile, bool busiest_hour)
 	profile->server.init_write_size = SP_WAL_INIT_WRITE;
 	profile->server.direct_io_open = SP_WAL_DIRECT_IO_OPEN;
 	profile->server.direct_io_all = SP_WAL_DIRECT_IO_ALL;
+	profile->server.max_stream_bytes = (int64) sp_max_stream_mb * 1024 * 1024;
 	profile->server.wal_recycle = wal_recycle;
 	profile->server.wal_init_zero = wal_init_zero;
 	read_methods(profile);

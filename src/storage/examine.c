@@ -55,19 +55,19 @@ is_zfs(const sp_mount *mount)
 
 /* Add a part of the storage, of which the file system may or may not flush the disks. */
 static void
-add_disks_of(sp_storage *storage, const char *path)
+add_disks_of(sp_storage *storage, const char *path, sp_flush_duty duty, int group)
 {
-	if (sp_disks_add("", storage->mounts, path, &storage->disks) != 0)
+	if (sp_disks_add("", storage->mounts, path, duty, group, &storage->disks) != 0)
 		storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
 }
 
 static void
-add_vdevs_of(sp_storage *storage, sp_vdev_use use)
+add_vdevs_of(sp_storage *storage, sp_vdev_use use, sp_flush_duty duty, int group)
 {
 	for (int i = 0; i < storage->zfs.nvdevs; i++)
 	{
 		if (storage->zfs.vdevs[i].use == use)
-			add_disks_of(storage, storage->zfs.vdevs[i].path);
+			add_disks_of(storage, storage->zfs.vdevs[i].path, duty, group);
 	}
 }
 
@@ -82,12 +82,14 @@ add_vdevs_of(sp_storage *storage, sp_vdev_use use)
 static void
 add_pool_disks(sp_storage *storage)
 {
+	int			group = ++storage->disks.groups;
+
 	/* first, so that a disk which is both is a log device */
-	sp_disks_expect(&storage->disks, SP_FLUSHED_PERHAPS, true);
-	add_vdevs_of(storage, SP_VDEV_LOG);
+	add_vdevs_of(storage, SP_VDEV_LOG, SP_FLUSHED_PERHAPS, group);
 	if (sp_zfs_log_devices_decide(&storage->zfs))
-		sp_disks_expect(&storage->disks, SP_FLUSHED_NEVER, false);
-	add_vdevs_of(storage, SP_VDEV_DATA);
+		add_vdevs_of(storage, SP_VDEV_DATA, SP_FLUSHED_NEVER, 0);
+	else
+		add_vdevs_of(storage, SP_VDEV_DATA, SP_FLUSHED_PERHAPS, group);
 	if (storage->zfs.more_vdevs)
 		storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
 }
@@ -149,24 +151,24 @@ add_xfs_device(sp_storage *storage, const char *option, sp_flush_duty duty)
 {
 	const char *device = sp_mount_option(storage->beneath->mount_options, option);
 
-	sp_disks_expect(&storage->disks, duty, false);
 	if (device)
-		add_disks_of(storage, pnstrdup(device, strcspn(device, ",")));
+		add_disks_of(storage, pnstrdup(device, strcspn(device, ",")), duty, 0);
 }
 
 static void
 add_mount_disks(sp_storage *storage)
 {
 	bool		is_xfs = strcmp(storage->beneath->fstype, "xfs") == 0;
-	int			status;
 
 	/*
 	 * xfs_file_fsync() flushes the device that holds the data of the file, and the log
 	 * only if metadata were logged.  Files may be on the real-time device instead.
 	 */
-	if (is_xfs && sp_mount_option(storage->beneath->mount_options, "rtdev"))
-		sp_disks_expect(&storage->disks, SP_FLUSHED_PERHAPS, false);
-	status = sp_disks_add("", storage->mounts, storage->directory, &storage->disks);
+	bool		perhaps = is_xfs && sp_mount_option(storage->beneath->mount_options, "rtdev");
+	int			status = sp_disks_add("", storage->mounts, storage->directory,
+									  perhaps ? SP_FLUSHED_PERHAPS : SP_FLUSHED_ALWAYS, 0,
+									  &storage->disks);
+
 	if (status != 0 && status != ENODEV)
 		storage->no_counters = psprintf("the disks cannot be determined: %s", strerror(status));
 	if (is_xfs)

@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "common/relpath.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
@@ -213,6 +214,7 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 	{
 		const located *first;
 
+		CHECK_FOR_INTERRUPTS();
 		if (!PG_ARGISNULL(1) &&
 			is_one_of_many(lfirst(cell), firsts, list_length(locations) > MANY_LOCATIONS, named, n))
 			continue;

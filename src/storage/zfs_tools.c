@@ -109,7 +109,6 @@ ask_tool(const char *const *argv, output_parser parse, const char *name, sp_zfs 
 		.timeout_ms = TIMEOUT_MS
 	};
 	sp_child	tool;
-	tool_answer answer;
 
 	resetStringInfo(reason);
 	if (!find_tool(directories, argv[0], path))
@@ -118,10 +117,7 @@ ask_tool(const char *const *argv, output_parser parse, const char *name, sp_zfs 
 		return NO_ANSWER;
 	}
 	sp_child_run(&tool, &program);
-	answer = take_answer(argv, &tool, parse, name, zfs, reason);
-	pfree(tool.out);
-	pfree(tool.err);
-	return answer;
+	return take_answer(argv, &tool, parse, name, zfs, reason);
 }
 
 bool

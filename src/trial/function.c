@@ -287,7 +287,7 @@ clean_up_trial(int code pg_attribute_unused(), Datum arg)
 	if (trial->locked)
 		sp_trial_unlock();
 	if (trial->load)
-		sp_workload_give_up(trial->load);
+		sp_workload_give_up(0, PointerGetDatum(trial->load));
 }
 
 static void

@@ -14,9 +14,8 @@
  */
 #include "workload/workload.h"
 
-#include "access/htup_details.h"
+#include "access/tupconvert.h"
 #include "access/xlog.h"
-#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
@@ -112,13 +111,6 @@ check_writable(const char *command)
 
 /* -------------------------------------------------------------------- the run */
 
-/* Also called while the backend exits: must not throw an error. */
-static void
-clean_up_run(int code pg_attribute_unused(), Datum arg)
-{
-	sp_workload_give_up((sp_workload_run *) DatumGetPointer(arg));
-}
-
 static void
 publish(sp_workload_run *run)
 {
@@ -153,14 +145,14 @@ run_workload(sp_workload_run *run)
 
 	sp_workload_check_variables(run);
 	publish(run);
-	PG_ENSURE_ERROR_CLEANUP(clean_up_run, PointerGetDatum(run));
+	PG_ENSURE_ERROR_CLEANUP(sp_workload_give_up, PointerGetDatum(run));
 	{
 		sp_progress_set_phase("setting up");
 		sp_workload_make(run);
 		measure_workload(run, result, &before, &after);
 		sp_workload_unmake(run);
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(clean_up_run, PointerGetDatum(run));
+	PG_END_ENSURE_ERROR_CLEANUP(sp_workload_give_up, PointerGetDatum(run));
 	sp_progress_set_phase("recording");
 	sp_process_reload();
 	row = sp_workload_record(run, result, &before, &after);
@@ -199,20 +191,12 @@ output_row(void *state, TupleDesc output_type)
 {
 	sp_workload_run *run = state;
 	HeapTuple	recorded;
-	TupleDesc	recorded_type;
-	Datum	   *values = palloc(output_type->natts * sizeof(Datum));
-	bool	   *nulls = palloc(output_type->natts * sizeof(bool));
 
 	run->is_procedure = true;
 	recorded = run_workload(run);
-	recorded_type = sp_history_row_type("workload_results");
-	for (int i = 0; i < output_type->natts; i++)
-	{
-		int			column = SPI_fnumber(recorded_type, NameStr(TupleDescAttr(output_type, i)->attname));
-
-		values[i] = heap_getattr(recorded, column, recorded_type, &nulls[i]);
-	}
-	return heap_form_tuple(output_type, values, nulls);
+	return execute_attr_map_tuple(recorded,
+								  convert_tuples_by_name(sp_history_row_type("workload_results"),
+														 output_type));
 }
 
 /* CALL sync_probe.run_workload(): the same arguments, and some columns of the same row. */

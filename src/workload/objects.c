@@ -234,8 +234,9 @@ sp_workload_unmake(sp_workload_run *run)
 
 /* DROP DATABASE waits 5 s for this backend with FORCE, and new sessions would wait for that. */
 void
-sp_workload_give_up(sp_workload_run *run)
+sp_workload_give_up(int code pg_attribute_unused(), Datum arg)
 {
+	sp_workload_run *run = (sp_workload_run *) DatumGetPointer(arg);
 	LOCKTAG		database;
 
 	sp_child_end(&run->load);

@@ -124,9 +124,12 @@ read_progress_lines(output_reader *state, sp_child *child)
 
 	for (char *next = lines; next;)
 	{
+		double		tps;
+
 		if (!sp_pgbench_parse_progress(strsep(&next, "\n"), &now))
 			continue;
-		appendBinaryStringInfo(&state->result->second_tps, (const char *) &now.tps, sizeof(double));
+		tps = sp_rounded(now.tps, 1);	/* pgbench prints no more digits */
+		appendBinaryStringInfo(&state->result->second_tps, (const char *) &tps, sizeof(tps));
 		if (now.seconds < state->next_notice)
 			continue;
 		state->next_notice = now.seconds - 0.5 + Max(1, now.seconds / NOTICES_OF_THE_PAST);

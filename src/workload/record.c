@@ -55,18 +55,6 @@ put_quantile_ms(sp_row *row, const char *column, const sp_histogram *latencies, 
 	sp_row_put_number(row, column, known ? sp_histogram_quantile_ns(latencies, q) / 1e6 : NAN, 3);
 }
 
-/* Rounded: pgbench prints no more digits. */
-static void
-put_seconds(sp_row *row, const sp_pgbench_result *result)
-{
-	double	   *tps = (double *) result->second_tps.data;
-	int			n = result->second_tps.len / sizeof(double);
-
-	for (int i = 0; i < n; i++)
-		tps[i] = sp_rounded(tps[i], 1);
-	sp_row_put_doubles(row, "second_tps", tps, n);
-}
-
 /* What the settings $1 say, else of role and database the more special one, else the server. */
 #define SYNCHRONOUS_COMMIT \
 	"SELECT value FROM (SELECT value, NULL::oid AS setrole, NULL::oid AS setdatabase, 1 AS priority" \
@@ -142,7 +130,8 @@ put_workload_outcome(sp_row *row, const sp_workload_run *run, const sp_pgbench_r
 	put_quantile_ms(row, "latency_p50_ms", latencies, 0.5);
 	put_quantile_ms(row, "latency_p99_ms", latencies, 0.99);
 	sp_row_put_number(row, "latency_max_ms", latencies->ops > 0 ? latencies->max_ns / 1e6 : NAN, 3);
-	put_seconds(row, result);
+	sp_row_put_doubles(row, "second_tps", (const double *) result->second_tps.data,
+					   result->second_tps.len / sizeof(double));
 	sp_row_put(row, "statements", JSONBOID, sp_jsonb_datum(result->statements));
 }
 

@@ -133,8 +133,8 @@ extern void sp_workload_make(sp_workload_run *run);
 /* End a load, run the tear-down, and drop the schema.  Their errors are WARNINGs. */
 extern void sp_workload_unmake(sp_workload_run *run);
 
-/* The same after an error, or while the backend exits: throws no error, waits for seconds. */
-extern void sp_workload_give_up(sp_workload_run *run);
+/* The same of a run after an error, or while the backend exits: no error, waits for seconds. */
+extern void sp_workload_give_up(int code, Datum run);
 
 /* Drop what runs have left in this database.  Returns the number of schemas. */
 extern int	sp_schema_drop_leftovers(void);

@@ -60,12 +60,12 @@ check_disks(const char *sysroot, const sp_mount_table *mounts, const sp_mount *m
 	int			status;
 
 	memset(&disks, 0, sizeof(disks));
-	status = sp_disks_add(sysroot, mounts, mount->mount_point, &disks);
+	status = sp_disks_add(sysroot, mounts, mount->mount_point, SP_FLUSHED_ALWAYS, 0, &disks);
 	/* an error adds no disk */
 	require((status == 0) == (disks.count > 0));
 	/* the source of each mount as the path of a device, too */
 	if (mount->source[0] == '/' && strstr(mount->source, "..") == NULL)
-		(void) sp_disks_add(sysroot, mounts, mount->source, &disks);
+		(void) sp_disks_add(sysroot, mounts, mount->source, SP_FLUSHED_ALWAYS, 0, &disks);
 	require(disks.count <= SP_MAX_DISKS);
 	require_string(disks.backing_file);
 	for (int i = 0; i < disks.count; i++)

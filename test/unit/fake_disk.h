@@ -504,7 +504,6 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	memset(probe, 0, sizeof(*probe));
 	memset(&disk, 0, offsetof(fake_disk, records));
 	memset(&suite_data, 0, sizeof(suite_data));
-	suite_data.stream.max_bytes = max_stream_bytes;
 	probe->device = (sp_device_facts) {.write_cache = "", .backing_write_cache = ""};
 	probe->data = &suite_data;
 	probe->suite = suite;
@@ -548,6 +547,7 @@ plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t s
 
 	server.flush_size = flush_size;
 	server.segment_size = segment_size;
+	server.max_stream_bytes = max_stream_bytes;
 	plan_for(suite, &server);
 }
 

@@ -96,7 +96,7 @@ describe_path(const char *sysroot, const sp_mount_table *table, const char *path
 	int			status;
 
 	memset(&disks, 0, sizeof(disks));
-	status = sp_disks_add(sysroot, table, path, &disks);
+	status = sp_disks_add(sysroot, table, path, SP_FLUSHED_ALWAYS, 0, &disks);
 	/* on error no disk was added */
 	assert_true(status == 0 || strcmp(describe(&disks), ":") == 0);
 	return status == 0 ? describe(&disks) : status == ENODEV ? "no disk" :
@@ -129,13 +129,13 @@ TEST(does_not_trust_the_source)
 /* ------------------------------------------------------------- trees made here */
 
 static int
-add(const char *sysroot, const char *name, sp_disks *disks)
+add(const char *sysroot, const char *name, sp_flush_duty duty, int group, sp_disks *disks)
 {
 	static const sp_mount_table no_mounts = {0};
 	char		path[128];
 
 	snprintf(path, sizeof(path), "/dev/%s", name);
-	return sp_disks_add(sysroot, &no_mounts, path, disks);
+	return sp_disks_add(sysroot, &no_mounts, path, duty, group, disks);
 }
 
 /* Add devices, with a blank between their names. */
@@ -146,7 +146,7 @@ add_all(const char *sysroot, sp_disks *disks, const char *names)
 	char	   *rest = strcpy(copy, names);
 
 	while (rest != NULL)
-		assert_int_equal(add(sysroot, strsep(&rest, " "), disks), 0);
+		assert_int_equal(add(sysroot, strsep(&rest, " "), SP_FLUSHED_ALWAYS, 0, disks), 0);
 }
 
 /* The devices of a new tree.  Returns its root. */
@@ -191,7 +191,7 @@ TEST(adds_to_what_is_there)
 	for (int i = 0; i < SP_MAX_DISKS; i++)
 		sprintf(text + strlen(text), "\tslaves/vd%02d -> vd%02d\n", i, i);
 	sysroot = make_disks(text, "vd63 dm-0", &disks);
-	assert_int_equal(add(sysroot, "nothing", &disks), ENODEV);
+	assert_int_equal(add(sysroot, "nothing", SP_FLUSHED_ALWAYS, 0, &disks), ENODEV);
 	assert_int_equal(disks.count, SP_MAX_DISKS);
 	assert_null(strstr(describe(&disks), "incomplete"));
 	add_all(sysroot, &disks, "vd64");
@@ -324,7 +324,7 @@ TEST(opens_all_or_none)
 	assert_false(sp_disks_read(&disks, counters));
 	sp_disks_close(&disks);
 	assert_int_equal(sp_disks_open(path_too_long(), &disks), ENAMETOOLONG);
-	assert_int_equal(add(path_too_long(), "vda", &disks), ENAMETOOLONG);
+	assert_int_equal(add(path_too_long(), "vda", SP_FLUSHED_ALWAYS, 0, &disks), ENAMETOOLONG);
 	assert_int_equal(disks.count, 2);
 }
 
@@ -433,17 +433,15 @@ TEST(takes_the_duty_from_the_caller)
 
 	for (int log_decides = 0; log_decides < 2; log_decides++)
 	{
-		sp_disks	disks = {0};
+		sp_disks	disks = {.groups = 1};
+		sp_flush_duty duty = log_decides ? SP_FLUSHED_NEVER : SP_FLUSHED_PERHAPS;
 
-		sp_disks_expect(&disks, SP_FLUSHED_PERHAPS, true);
-		add_all(sysroot, &disks, "vdb");
-		if (log_decides)
-			sp_disks_expect(&disks, SP_FLUSHED_NEVER, false);
-		add_all(sysroot, &disks, "vda vdc");
+		assert_int_equal(add(sysroot, "vdb", SP_FLUSHED_PERHAPS, 1, &disks), 0);
+		assert_int_equal(add(sysroot, "vda", duty, !log_decides, &disks), 0);
+		assert_int_equal(add(sysroot, "vdc", duty, !log_decides, &disks), 0);
 		assert_string_equal(describe_flushes(sysroot, &disks),
 							log_decides ? "write back, 30, 532" : "write back, 32, -1");
 		/* a disk that is also one of the others keeps the stricter duty */
-		sp_disks_expect(&disks, SP_FLUSHED_ALWAYS, false);
 		add_all(sysroot, &disks, "vda");
 		assert_int_equal(disks.count, 3);
 		assert_int_equal(disks.disks[1].duty, SP_FLUSHED_ALWAYS);

@@ -246,8 +246,7 @@ take_window(sp_probe *probe, int64_t length, sp_counter_reading *before,
 	callbacks->sleep_until(callbacks->context, begin);
 	sp_begin_reading(probe, before);
 	probe->windows_failed = sp_repeat_calls(probe, write_directly, probe, &elapsed_ns) != NULL;
-	if (sp_now_ns(probe) < before->at_ns + length)
-		callbacks->sleep_until(callbacks->context, before->at_ns + length);
+	callbacks->sleep_until(callbacks->context, before->at_ns + length);
 	sp_begin_reading(probe, after);
 	return true;
 }

@@ -174,7 +174,7 @@ typedef struct sp_callbacks
 	void	   *context;
 	int64_t		(*now_ns) (void *context);
 	void		(*check_interrupts) (void *context);
-	void		(*sleep_until) (void *context, int64_t deadline_ns);
+	void		(*sleep_until) (void *context, int64_t deadline_ns);	/* may be in the past */
 	void		(*operation_begin) (void *context);
 	void		(*operation_end) (void *context);
 	void		(*round_done) (void *context);	/* for progress */
@@ -226,6 +226,7 @@ typedef struct sp_server
 	int64_t		segment_size;	/* wal_segment_size, bytes */
 	int			init_write_size;	/* bytes of a write that fills a new segment */
 	int			flush_size;		/* bytes of WAL per flush */
+	int64_t		max_stream_bytes;	/* that the stream suite may write; 0: unlimited */
 	bool		wal_recycle;
 	bool		wal_init_zero;
 } sp_server;

@@ -185,13 +185,6 @@ sp_count_cases(const sp_probe *probe, sp_regime regime)
 	return n;
 }
 
-static void
-sleep_until(sp_probe *probe, int64_t deadline)
-{
-	if (sp_now_ns(probe) < deadline)
-		probe->callbacks.sleep_until(probe->callbacks.context, deadline);
-}
-
 /* -------------------------------------------------------------------- rounds */
 
 /*
@@ -211,7 +204,8 @@ void
 sp_rest_since(sp_probe *probe, int64_t begin)
 {
 	if (probe->duty_cycle < 1)
-		sleep_until(probe, end_of_rest(probe, begin, sp_now_ns(probe) - begin));
+		probe->callbacks.sleep_until(probe->callbacks.context,
+									 end_of_rest(probe, begin, sp_now_ns(probe) - begin));
 }
 
 static int64_t
@@ -251,7 +245,7 @@ sp_paced_round(sp_probe *probe, bool counted)
 		/* a copy that failed in this round has excluded the case */
 		if (result->status != SP_OK)
 			continue;
-		sleep_until(probe, start + length * i / n);
+		probe->callbacks.sleep_until(probe->callbacks.context, start + length * i / n);
 		if (sp_now_ns(probe) > limit)
 			return false;
 
@@ -276,7 +270,8 @@ sp_paced_round(sp_probe *probe, bool counted)
 
 	probe->paced_busy_ns = busy;
 	end = end_of_paced_round(probe, start, busy);
-	sleep_until(probe, end < probe->deadline_ns ? end : probe->deadline_ns);
+	probe->callbacks.sleep_until(probe->callbacks.context,
+								 end < probe->deadline_ns ? end : probe->deadline_ns);
 	if (n > 0)
 		sp_sample_more(probe, busy / n);
 	return true;

@@ -167,10 +167,9 @@ close_file(sp_file *file)
 
 /* A signal fails nothing: the round that it cuts is not counted. */
 static bool
-fail(sp_segment_work *work, const char *call, int error_number)
+fail(sp_segment_work *work, const char *call)
 {
-	errno = error_number;
-	work->failed = error_number == EINTR ? NULL : call;
+	work->failed = errno == EINTR ? NULL : call;
 	return false;
 }
 
@@ -199,7 +198,7 @@ run_steps(sp_segment_work *work, const sp_calls *steps)
 			return false;
 		failed = sp_time_calls(work->probe, *steps, work, &elapsed_ns);
 		if (failed)
-			return fail(work, failed, errno);
+			return fail(work, failed);
 		work->ns += elapsed_ns;
 		if (*steps != write_zeros || work->position >= work->file->size)
 			steps++;
@@ -222,14 +221,14 @@ sp_segment_make(sp_segment_work *work, sp_segment_kind kind)
 	work->position = 0;
 	close_file(file);
 	if (!is_free(file, file->other_name))
-		return fail(work, "rename", errno);
+		return fail(work, "rename");
 	if (!run_steps(work, steps[kind]))
 		return false;
 	if (!sp_is_in_place(file))
-		return fail(work, "open", errno);
+		return fail(work, "open");
 	file->fd = sp_openat(file->directory_fd, file->name, sp_open_flags(file));
 	file->position = 0;
-	return file->fd >= 0 || fail(work, "open", errno);
+	return file->fd >= 0 || fail(work, "open");
 }
 
 bool
@@ -238,5 +237,5 @@ sp_segment_remove(sp_segment_work *work)
 	static const sp_calls steps[] = {remove_file, sync_directory, NULL};
 
 	close_file(work->file);
-	return sp_is_in_place(work->file) ? run_steps(work, steps) : fail(work, "unlink", errno);
+	return sp_is_in_place(work->file) ? run_steps(work, steps) : fail(work, "unlink");
 }

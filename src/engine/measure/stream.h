@@ -35,7 +35,7 @@ typedef struct sp_second
 /* The data of the suite stream. */
 typedef struct sp_stream
 {
-	int64_t		max_bytes;		/* set by the caller before the plan; 0: unlimited */
+	int64_t		max_bytes;		/* see sp_server.max_stream_bytes */
 	int64_t		written_bytes;
 	bool		bytes_used_up;	/* max_bytes has ended the run */
 	int			n;

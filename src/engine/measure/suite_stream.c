@@ -89,6 +89,7 @@ plan_stream(sp_probe *probe, const sp_server *server)
 	const sp_sync_method *buffered = sp_sync_method_find("fdatasync");
 	const sp_sync_method *direct = sp_sync_method_find("open_datasync");
 
+	((sp_stream *) probe->data)->max_bytes = server->max_stream_bytes;
 	if (current)
 		plan_method(probe, server, current, sp_opens_directly(server, current),
 					all_sizes, lengthof(all_sizes));

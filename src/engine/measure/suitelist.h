@@ -24,7 +24,6 @@ SP_SUITE(stream,
 		 .refused = SP_COMMIT_ARGUMENTS | SP_PACE_ARGUMENTS | SP_REFUSE(SP_ARG_DUTY_CYCLE),
 		 .refused_hint = "Omit it. A shorter duration or a lower "
 			 "pg_sync_probe.max_stream_write writes less.",
-		 .prepare = sp_stream_prepare,
 		 .progress = sp_stream_progress,
 		 .tell_end = sp_stream_tell_end,
 		 .describe = sp_stream_describe,

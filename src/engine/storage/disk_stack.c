@@ -281,11 +281,12 @@ add_device(const descent *above, char *directory)
 }
 
 int
-sp_disks_add(const char *sysroot, const sp_mount_table *mounts, const char *path, sp_disks *disks)
+sp_disks_add(const char *sysroot, const sp_mount_table *mounts, const char *path,
+			 sp_flush_duty duty, int group, sp_disks *disks)
 {
 	const descent way = {
 		.sysroot = sysroot,.mounts = mounts,.disks = disks,.level = SP_LEVEL_DEVICE,
-		.duty = disks->next_duty,.group = disks->next_group
+		.duty = duty,.group = group
 	};
 	char		directory[PATH_MAX];
 	char		whole[PATH_MAX];

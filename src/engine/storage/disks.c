@@ -18,13 +18,6 @@
 /* 17 numbers of 20 digits are 357 bytes; further numbers are not read. */
 #define STAT_SIZE 512
 
-void
-sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group)
-{
-	disks->next_duty = duty;
-	disks->next_group = form_group ? ++disks->groups : 0;
-}
-
 int
 sp_disks_append(sp_disks *disks, sp_level level, const char *directory, sp_flush_duty duty,
 				int group)

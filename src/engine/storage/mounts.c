@@ -122,7 +122,6 @@ static int
 add_mount(sp_mount_table *table, const sp_mount *mount)
 {
 	size_t		count = table->count;
-	sp_mount   *added;
 
 	/* the room doubles when it is used up */
 	if ((count & (count - 1)) == 0)
@@ -134,27 +133,20 @@ add_mount(sp_mount_table *table, const sp_mount *mount)
 			return ENOMEM;
 		table->mounts = mounts;
 	}
-	added = &table->mounts[table->count++];
-	*added = (sp_mount) {
-		.dev_major = mount->dev_major,.dev_minor = mount->dev_minor,
-		.mount_point = strdup(mount->mount_point),
-		.mount_options = strdup(mount->mount_options),
-		.fstype = strdup(mount->fstype),.source = strdup(mount->source)
-	};
-	return added->mount_point != NULL && added->mount_options != NULL &&
-		added->fstype != NULL && added->source != NULL ? 0 : ENOMEM;
+	table->mounts[table->count++] = *mount;
+	return 0;
 }
 
-/* Add the mount that a line describes, if it does. */
+/* Add the mount that a line describes, if it does: then it is the table's, and becomes NULL. */
 static int
-add_line(sp_mount_table *table, char *line)
+add_line(sp_mount_table *table, char **line)
 {
-	sp_mount	mount;
+	sp_mount	mount = {.line = *line};
 	const char *super_options;
 	int			status;
 
-	line[strcspn(line, "\n")] = '\0';
-	if (!split_line(line, &mount, &super_options))
+	mount.line[strcspn(mount.line, "\n")] = '\0';
+	if (!split_line(mount.line, &mount, &super_options))
 		return 0;
 	mount.mount_options = join_options(mount.mount_options, super_options);
 	if (mount.mount_options == NULL)
@@ -163,7 +155,10 @@ add_line(sp_mount_table *table, char *line)
 	decode_escapes(mount.fstype, '\0');
 	decode_escapes(mount.source, '\0');
 	status = add_mount(table, &mount);
-	free(mount.mount_options);
+	if (status == 0)
+		*line = NULL;
+	else
+		free(mount.mount_options);
 	return status;
 }
 
@@ -175,7 +170,7 @@ sp_mount_table_add_lines(sp_mount_table *table, FILE *file)
 	int			status = 0;
 
 	while (status == 0 && (errno = 0, getline(&line, &size, file) >= 0))
-		status = add_line(table, line);
+		status = add_line(table, &line);
 	if (status == 0 && (ferror(file) || !feof(file)))
 		status = errno != 0 ? errno : EIO;
 	free(line);
@@ -204,10 +199,8 @@ sp_mount_table_free(sp_mount_table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
 	{
-		free(table->mounts[i].mount_point);
+		free(table->mounts[i].line);
 		free(table->mounts[i].mount_options);
-		free(table->mounts[i].fstype);
-		free(table->mounts[i].source);
 	}
 	free(table->mounts);
 	*table = (sp_mount_table) {0};

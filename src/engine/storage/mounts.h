@@ -23,6 +23,7 @@ typedef struct sp_mount
 {
 	unsigned	dev_major;		/* 0: none of its own */
 	unsigned	dev_minor;
+	char	   *line;			/* holds the strings that follow, but for mount_options */
 	char	   *mount_point;	/* absolute */
 	char	   *mount_options;	/* see sp_mount_table_read */
 	char	   *fstype;			/* "ext4", "fuse.sshfs" */

@@ -75,8 +75,6 @@ typedef struct sp_disks
 												 * may end with " (deleted)" */
 	const sp_mount *backing_mount;	/* of that file; NULL if unknown, a device or none */
 	int			groups;			/* the last one */
-	sp_flush_duty next_duty;	/* of the disks that are added next */
-	int			next_group;
 } sp_disks;
 
 /* What the disks of a level are together; but for the last, those that may be flushed. */
@@ -86,12 +84,6 @@ typedef struct sp_disks_facts
 	bool		fua;			/* one takes FUA writes, or may (unknown, or not listed) */
 	bool		count_flushes;	/* all do, and the list is complete */
 } sp_disks_facts;
-
-/*
- * Say what is known of the disks that are added next: their duty, and whether they form
- * a group.  Without this call each must always be flushed.
- */
-extern void sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group);
 
 /*
  * Add all disks below a path, each once per level.
@@ -108,6 +100,8 @@ extern void sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group
  * file once more at SP_LEVEL_BACKING (of loop devices on loop devices
  * only the lowest layer).
  *
+ * duty, group: of these disks, see sp_disk.  A new group is ++disks->groups.
+ *
  * Returns 0; ENODEV if there is none (network, memory, FUSE and ZFS file
  * systems, or no sysfs); else the errno of the call that failed.  On error
  * no disk was added.  What is missing or cannot be read further down the stack
@@ -118,7 +112,7 @@ extern void sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group
  * looked for among the mounts of the container.
  */
 extern int	sp_disks_add(const char *sysroot, const sp_mount_table *mounts, const char *path,
-						 sp_disks *disks);
+						 sp_flush_duty duty, int group, sp_disks *disks);
 
 extern sp_disks_facts sp_disks_summary(const sp_disks *disks, sp_level level);
 
