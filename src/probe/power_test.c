@@ -220,7 +220,7 @@ read_blocks(const sp_location *location, block *any, int64 numbers[SP_POWER_MAX_
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("location \"%s\" has no file of a power test", NameStr(location->name)),
-				 errdetail("\"%s\" is not a regular file. A test that ends by itself removes it, and so does sync_probe.cleanup().", path),
+				 errdetail("There is no regular file \"%s\". A test that ends by itself removes it, and so does sync_probe.cleanup().", path),
 				 errhint("If its file system is mounted, and the power failed after a number was shown, a file that was synced is lost.")));
 	if ((fd = OpenTransientFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | PG_BINARY)) < 0)
 		ereport(ERROR,

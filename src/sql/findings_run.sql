@@ -279,7 +279,8 @@ BEGIN
     IF abs(ratio - '1') > margin THEN
         noise := greatest((storage #>> '{earlier,noise}')::float8,
                           (paced.relative_speed_high - paced.relative_speed_low) / 2, 0);
-        IF abs(ratio - '1') > margin + noise THEN told := told || (run.location, 'info', 'drift',
+        IF abs(ratio - '1') > margin + noise THEN told := told || (
+        run.location, CASE WHEN ratio > 2 THEN 'warning' ELSE 'info' END, 'drift',
         format('a paced sync with %s takes %s us, %s times as long as before (median of %s earlier'
                ' %s)', paced.method, paced.p50_us, round(ratio::numeric, 2),
                storage #>> '{earlier,runs}',

@@ -86,8 +86,8 @@ FOREACH p IN ARRAY facts LOOP
                    WHERE b.name = busiest AND NOT b.holds_wal
                      AND (p.disks && b.disks OR p.mount_point = b.mount_point))
     THEN told := told || (p.name, 'info', 'wal_shares_device',
-        format('pg_wal shares %s with %s, the busiest tablespace: its reads and writes delay'
-               ' commits', coalesce(p.device, p.mount_point), busiest),
+        format('pg_wal shares %s with %s, the busiest tablespace: its reads and writes may'
+               ' delay commits', coalesce(p.device, p.mount_point), busiest),
         'Give pg_wal a device of its own: initdb --waldir, or a symbolic link created while the'
         ' server is stopped.', NULL,
         jsonb_build_object('device', p.device, 'disks', p.disks, 'tablespace', busiest)

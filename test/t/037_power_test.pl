@@ -220,7 +220,7 @@ for (
 	unlink $file{pg_wal};
 	$make->($file{pg_wal}) or die "$case: $!";
 	fails_ok($node, $case, 'SELECT sync_probe.power_test_result(1)', '58P01',
-		qr/has no file of a power test/, qr/DETAIL:  "pg_wal\/$name" is not a regular file/);
+		qr/has no file of a power test/, qr/DETAIL:  There is no regular file "pg_wal\/$name"\./);
 	fails_ok($node, "$case, a test", 'CALL sync_probe.power_test()', '58P02',
 		qr/could not create file "pg_wal\/$name": File exists/);
 	is(sql($node, 'SELECT sync_probe.cleanup()'), 0, "$case: cleanup() leaves it");

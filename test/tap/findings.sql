@@ -429,24 +429,25 @@ INSERT INTO run_scenario VALUES
 
 -- drift, of runs in this order: an SSD's cache on, then off, 13,786 syncs a second, then 519
 INSERT INTO run_scenario VALUES
-('the cache was turned off', 'paced: p50_us=73 | paced: p50_us=1926', 'info drift',
+('the cache was turned off', 'paced: p50_us=73 | paced: p50_us=1926', 'warning drift',
     'a paced sync with fdatasync takes 1926 us, 26.38 times as long as before (median of 1 earlier'
     ' run)', 'p50_us=1926, earlier_runs=1, earlier_median_us=73, noise=0.01, margin=0.05'),
 -- 5 percent of margin, 1 of noise
 ('slower by more', ' | paced: p50_us=605', 'info drift', '1.06 times', ''),
+('twice as slow', ' | paced: p50_us=1140', 'info drift', '2.00 times', ''),
 ('faster by more', ' | paced: p50_us=535', 'info drift', '0.94 times', ''),
 ('noise is not known',
     'paced: relative_speed_low=null | paced: p50_us=604, relative_speed_low=null', 'info drift',
     '1.06 times', ''),
 -- of the same kind
-('as many pages', 'run: flush_size=100; paced: p50_us=73 | ', 'info drift', '7.81 times', ''),
+('as many pages', 'run: flush_size=100; paced: p50_us=73 | ', 'warning drift', '7.81 times', ''),
 ('about the same pace', 'run: flush_interval=2.5 ms; paced: p50_us=73'
-    ' | run: flush_interval=10 ms; paced: p50_us=73 | ', 'info drift', 'of 2 earlier runs', ''),
+    ' | run: flush_interval=10 ms; paced: p50_us=73 | ', 'warning drift', 'of 2 earlier runs', ''),
 ('neither device nor file system is known, as before',
     'run: device=null, filesystem=null; paced: p50_us=73 | run: device=null, filesystem=null',
-    'info drift', '7.81 times', ''),
+    'warning drift', '7.81 times', ''),
 ('another method was the current one, but both were measured',
-    'run: wal_sync_method=fsync; paced: p50_us=73 | ', 'info drift', '7.81 times', '');
+    'run: wal_sync_method=fsync; paced: p50_us=73 | ', 'warning drift', '7.81 times', '');
 INSERT INTO run_scenario (name, given) VALUES
 ('slower, by the margin and the noise', ' | paced: p50_us=604'),
 ('faster, by the margin and the noise', ' | paced: p50_us=536'),
