@@ -207,7 +207,9 @@ BEGIN
         durable := CASE WHEN was_followed THEN used.durable ELSE run.durable END;
     END IF;
     durable := CASE WHEN synced THEN coalesce(tested.durable, durable, 'unknown') ELSE 'no' END;
-    reason := CASE WHEN NOT synced THEN 'fsync is off: this server syncs nothing'
+    reason := CASE WHEN NOT synced
+                   THEN 'fsync is off: this server syncs nothing; once it is on, run sync on the'
+                        ' machine'
                    WHEN lost THEN proof
                    WHEN verdict = 'outdated'
                    THEN format('run %s is outdated: %s', run_id, array_to_string(changes, '; '))
@@ -292,7 +294,7 @@ $$;
 --
 -- What live_runs() say of wal_sync_method: the first one that counts, and the newest one; and what
 -- they say of commit_delay.  compared: the methods of the first one.  Commands are null where
--- nothing is to change, or a longer run decides nothing.
+-- nothing is to change, or a longer run decides nothing; delay_reason goes with delay_commands.
 --
 CREATE FUNCTION sync_probe_internal.live_advice(
     place sync_probe_internal.storage,
@@ -308,7 +310,8 @@ CREATE FUNCTION sync_probe_internal.live_advice(
     OUT newest_verdict text,
     OUT newest_reason text,
     OUT newest_command text,
-    OUT delay_commands text[])
+    OUT delay_commands text[],
+    OUT delay_reason text)
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -336,17 +339,19 @@ BEGIN
     FROM (SELECT l.* FROM live AS l ORDER BY l.run_id DESC LIMIT 1) AS n
     LEFT JOIN (SELECT l.* FROM live AS l WHERE l.counts ORDER BY l.rank LIMIT 1) AS d ON true;
     -- nothing once commit_delay has another value than the current one or the advised one
-    delay_commands := (
-        SELECT CASE WHEN d.advised <> d.now
-                    THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', d.advised),
-                               'SELECT pg_catalog.pg_reload_conf()'] END
-        FROM sync_probe_internal.live_runs(place, 'commit_delay') AS l
-        -- a value of the history may be anything
-        CROSS JOIN LATERAL (
-            SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::integer,
-                   substring(l.current_value FROM '^[0-9]{1,6}$')::integer,
-                   current_setting('commit_delay')::integer) AS d (advised, before, now)
-        WHERE l.counts AND d.now IN (d.advised, d.before)
-        ORDER BY l.rank LIMIT 1);
+    SELECT ARRAY[format('ALTER SYSTEM SET commit_delay = %s', d.advised),
+                 'SELECT pg_catalog.pg_reload_conf()'],
+           format('Run %s, on real commits: commit_delay = %s instead of %s, %s', (d.run).run_id,
+                  d.advised, d.now, (d.run).reason)
+    INTO delay_commands, delay_reason
+    FROM (SELECT l.run, v.*
+          FROM sync_probe_internal.live_runs(place, 'commit_delay') AS l,
+               -- a value of the history may be anything
+               LATERAL (SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::integer,
+                               substring(l.current_value FROM '^[0-9]{1,6}$')::integer,
+                               current_setting('commit_delay')::integer) AS v (advised, before, now)
+          WHERE l.counts AND v.now IN (v.advised, v.before)
+          ORDER BY l.rank LIMIT 1) AS d
+    WHERE d.advised <> d.now;
 END
 $$;

@@ -139,13 +139,12 @@ LOOP
             live := coalesce(v.run_id IS NOT NULL AND verdict <> 'unsafe'
                              AND (verdict IN ('not probed', 'undecided', 'outdated')
                                   OR recommended_method = ANY (v.compared)), false);
-            -- a command that measures again comes last; where all is well there is none
-            commands := nullif(
-                coalesce(v.delay_commands, '{}')
-                || coalesce(CASE WHEN live THEN v.commands ELSE commands END, '{}')
-                || CASE WHEN v.newest_command IS NOT NULL AND NOT live
-                             AND verdict NOT IN ('keep', 'unsafe')
-                        THEN ARRAY[v.newest_command] ELSE '{}' END, '{}');
+            -- what loads the server is repeated only if nothing else may decide
+            commands := nullif(coalesce(v.delay_commands, '{}') || coalesce(
+                CASE WHEN live THEN v.commands
+                     WHEN verdict = 'undecided' AND commands IS NULL
+                          AND v.newest_command IS NOT NULL THEN ARRAY[v.newest_command]
+                     ELSE commands END, '{}'), '{}');
             IF live THEN
                 verdict := v.verdict; max_regret := v.max_regret; reason := v.reason;
                 recommended_method := v.recommended_method; best_method := v.recommended_method;
@@ -155,6 +154,7 @@ LOOP
                 reason := reason || format('. Run %s, on real commits: %s, %s', v.newest_run_id,
                                            v.newest_verdict, v.newest_reason);
             END IF;
+            reason := concat_ws('. ', reason, v.delay_reason);
         END IF;
     END IF;
     -- A trial that did not end has left its value: other commands would measure or judge that one.

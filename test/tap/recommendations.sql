@@ -157,25 +157,34 @@ INSERT INTO scenario (name, live, expected, reason) VALUES
  'verdict=switch, recommended_value=fdatasync, wal_sync_method=fsync',
  'keep fdatasync fdatasync - unknown trial', '^chosen instead of fsync: seen in commits$');
 
--- Those that have none, some of which have a way on.
-INSERT INTO scenario (name, run, live, expected, reason, change_to, commands)
+-- Those that have none.
+INSERT INTO scenario (name, run, live, expected, reason, change_to)
 SELECT v.name, :probed, 'recommended_value=fdatasync; ' || v.live,
-       'switch fsync fsync 0.3 yes wal', '^probed$', 'fsync', v.commands::text[]
+       'switch fsync fsync 0.3 yes wal', '^probed$', 'fsync'
 FROM (VALUES
-('a commit suite at another pace', 'suite=commit, usable_for_advice=false', NULL),
-('a trial did not compare what it recommends', 'compared=fdatasync fsync_writethrough', NULL),
-('an undecided trial has a way on', 'verdict=undecided, longer_duration=3 min',
- '{CALL sync_probe.trial(duration => ''180 s'')}'),
-('one of a workload, too', 'verdict=undecided, workload=upsert, longer_duration=3 min',
- '{"CALL sync_probe.trial(duration => ''180 s'', workload => ''upsert'')"}'),
-('an undecided commit suite, too',
- 'verdict=undecided, suite=commit, longer_duration=30 s, workers=4',
- '{"SELECT * FROM sync_probe.probe(suite => ''commit'', duration => ''30 s'', workers => 4)"}'),
-('a trial of another setting', 'setting=commit_delay, recommended_value=0, compared=0 50', NULL),
-('a trial of another server', 'host=elsewhere', NULL),
-('a trial on another device', 'device=sdz', NULL),
-('a trial with another method in use', 'recommended_value=fsync, wal_sync_method=fsync', NULL))
-    AS v (name, live, commands);
+('a commit suite at another pace', 'suite=commit, usable_for_advice=false'),
+('a trial did not compare what it recommends', 'compared=fdatasync fsync_writethrough'),
+('an undecided trial', 'verdict=undecided, longer_duration=3 min'),
+('a trial of another setting', 'setting=commit_delay, recommended_value=0, compared=0 50'),
+('a trial of another server', 'host=elsewhere'),
+('a trial on another device', 'device=sdz'),
+('a trial with another method in use', 'recommended_value=fsync, wal_sync_method=fsync'))
+    AS v (name, live);
+
+-- an undecided one is repeated where a probe may decide nothing
+INSERT INTO scenario (name, run, live, expected, reason, commands)
+SELECT v.name, 'verdict=undecided, reason=probed' || v.run,
+       'verdict=undecided, recommended_value=fdatasync, ' || v.live,
+       'undecided fdatasync fdatasync 0.02 yes wal', '^probed$', ARRAY[v.command]
+FROM (VALUES
+('an undecided trial has a way on', '', 'longer_duration=3 min',
+ 'CALL sync_probe.trial(duration => ''180 s'')'),
+('one of a workload, too', '', 'workload=upsert, longer_duration=3 min',
+ 'CALL sync_probe.trial(duration => ''180 s'', workload => ''upsert'')'),
+('an undecided commit suite, too', '', 'suite=commit, longer_duration=30 s, workers=4',
+ 'SELECT * FROM sync_probe.probe(suite => ''commit'', duration => ''30 s'', workers => 4)'),
+('a longer probe comes first', ', longer_duration=20 s', 'longer_duration=3 min',
+ 'SELECT * FROM sync_probe.probe(duration => ''20 s'')')) AS v (name, run, live, command);
 
 INSERT INTO scenario (name, run, live, expected, reason) VALUES
 ('an undecided trial beside a probe that keeps', 'reason=probed',
@@ -308,11 +317,14 @@ CREATE FUNCTION pg_temp.delay(given text, now integer) RETURNS text LANGUAGE plp
 BEGIN
     PERFORM set_config('commit_delay', now::text, true);
     PERFORM pg_temp.live('setting=commit_delay; ' || given);
-    RETURN (SELECT array_to_string(commands, '; ') FROM at_wal);
+    RETURN (SELECT nullif(concat_ws('; ', array_to_string(commands, '; '),
+                                    substring(reason FROM 'commit_delay = \d+ instead.*')), '')
+            FROM at_wal);
 END
 $$;
 SELECT is(pg_temp.delay(given, now), 'ALTER SYSTEM SET commit_delay = ' || advised
-              || '; SELECT pg_catalog.pg_reload_conf()', 'commit_delay: ' || name)
+              || format('; SELECT pg_catalog.pg_reload_conf(); commit_delay = %s instead of %s, '
+                        'seen in commits', advised, now), 'commit_delay: ' || name)
 FROM (VALUES
     ('no rule of thumb', NULL, 0, NULL),
     ('by the commit suite', 'suite=commit, verdict=switch, setting=wal_sync_method, '
