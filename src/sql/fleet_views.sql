@@ -52,7 +52,7 @@ COMMENT ON COLUMN sync_probe.fleet_findings.error IS 'Why it did not answer; nul
 -- fleet_history
 --
 -- The runs of all nodes in time, this server's own and imported ones, that measured the method
--- which was current then.
+-- which was current then, seven times or more: see history().
 --
 -- before: the run before of the same node at the same location.
 --
@@ -69,6 +69,7 @@ SELECT r.host, r.location, date_trunc('second', r.finished_at), r.wal_sync_metho
 FROM sync_probe.runs AS r
 JOIN sync_probe.measurements AS m
     ON m.run_id = r.run_id AND m.test = 'paced' AND m.choice = 'current' AND m.p50_us > 0
+       AND m.ops >= 7
 WHERE r.suite = 'wal'
 ORDER BY r.host, r.system_identifier, r.location <> 'pg_wal', r.location, r.finished_at, r.run_id
 $$;

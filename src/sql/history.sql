@@ -115,9 +115,9 @@ BEGIN
     least_change := current_setting('pg_sync_probe.margin');
     RETURN QUERY
         WITH own AS (
-            -- before: the last run whose median has an interval, see sp_median_interval()
+            -- before: the last run whose median has an interval, see paced_ratio()
             SELECT r AS run, m AS measured,
-                   max(r.run_id) FILTER (WHERE m.ops >= 16)
+                   max(r.run_id) FILTER (WHERE m.ops >= 7)
                        OVER (ORDER BY r.run_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
                        AS before
             FROM sync_probe_internal.this_server() AS s

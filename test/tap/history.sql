@@ -117,6 +117,13 @@ SELECT results_eq('SELECT run_id, label, ratio FROM sync_probe.history()',
 SELECT results_eq('SELECT run_id FROM sync_probe.history(''pg_default'')',
                   'VALUES (' || :tablespace || '::bigint)', 'another location');
 
+-- a run of few flushes is a row, and no run to compare with
+SELECT pg_temp.record('', 500) AS short, pg_temp.record('', 220) AS next \gset
+UPDATE sync_probe.measurements SET ops = 6 WHERE run_id = :short;
+SELECT results_eq('SELECT run_id, ratio FROM sync_probe.history() OFFSET 2',
+    format('VALUES (%s::bigint, 4.545::float8), (%s, 2)', :short, :next), 'a short run');
+DELETE FROM sync_probe.runs WHERE run_id IN (:short, :next);
+
 -- a run that measured nothing is a row, and the one after it is compared with the one before
 SELECT pg_temp.record('', 500) AS stopped, pg_temp.record('', 220) AS next \gset
 UPDATE sync_probe.measurements
