@@ -210,7 +210,8 @@ BEGIN
                nullif(concat_ws('; ',
                    CASE WHEN c.place > f.place AND num_nulls(c.value_us, f.value_us) = 0
                         THEN sync_probe_internal.differences(f.run, f.measured, c.run, c.measured)
-                        WHEN c.place > 1 AND c.value_us IS NOT NULL AND (c.run).suite <> (o.run).suite
+                        WHEN c.place > 1 AND c.value_us IS NOT NULL
+                             AND (c.run).suite <> (o.run).suite
                         THEN format('suite %s, not %s', (c.run).suite, (o.run).suite)
                         WHEN c.place > 1 AND c.value_us IS NOT NULL
                         THEN format('not measured by %s', o.name) END,

@@ -154,7 +154,7 @@ LOOP
                 reason := reason || format('. Run %s, on real commits: %s, %s', v.newest_run_id,
                                            v.newest_verdict, v.newest_reason);
             END IF;
-            reason := concat_ws('. ', reason, v.delay_reason);
+            reason := nullif(concat_ws('. ', reason, v.delay_reason), '');
         END IF;
     END IF;
     -- A trial that did not end has left its value: other commands would measure or judge that one.
@@ -202,7 +202,8 @@ COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
   'trial, commit or wal; null without a run';
 COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS 'Run that the advice uses';
 COMMENT ON COLUMN sync_probe.recommendation_details.reason IS
-  'Of the verdict, and what the newest run on real commits found unless the advice rests on it';
+  'Of the verdict, what the newest run on real commits found unless the advice rests on it, and '
+  'why commit_delay is to change';
 COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
   'SQL to execute next, one statement per element; null if none';
 

@@ -1,7 +1,8 @@
 --
 -- trial
 --
--- doc/real-commits.md describes it, doc/settings-and-privileges.md its errors.  Without SET search_path, with which it could not commit.
+-- doc/real-commits.md describes it, doc/settings-and-privileges.md its errors.  Without SET
+-- search_path, with which it could not commit.
 --
 CREATE PROCEDURE sync_probe.trial(
     setting name DEFAULT 'wal_sync_method',

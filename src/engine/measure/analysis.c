@@ -93,19 +93,16 @@ has_no_speed(const sp_probe *probe, int c)
 		(control >= 0 && has_failed(probe, control));
 }
 
-/*
- * Are samples more than half of what a slow flush counts as, on average?  Where processors are
- * busy, most rounds wait for these.  Such samples are alike whatever the method is.
- */
-static bool
-is_mostly_slow(const sp_result *baseline)
+/* The first samples may be above the limit, as they are older than it is. */
+bool
+sp_is_mostly_slow(const sp_result *baseline)
 {
 	const sp_series *series = &baseline->series;
 	double		limit_us = (double) baseline->slow_ns / SP_NS_PER_US;
 	double		sum_us = 0;
 
 	for (int i = 0; i < series->n; i++)
-		sum_us += series->mean_us[i];
+		sum_us += fmin(series->mean_us[i], limit_us);
 	return limit_us > 0 && sum_us > limit_us / 2 * series->n;
 }
 
@@ -117,7 +114,7 @@ compute_speed(sp_probe *probe, int c, double alpha)
 
 	*speed = baseline == c ? control_speed(probe, c, alpha) :
 		case_speed(probe, c, alpha, count_comparisons(probe, probe->cases[c].regime));
-	if (is_mostly_slow(&probe->results[baseline]))
+	if (sp_is_mostly_slow(&probe->results[baseline]))
 		speed->low = speed->high = NAN;
 }
 

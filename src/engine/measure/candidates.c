@@ -197,6 +197,8 @@ sp_judge_methods(sp_probe *probe)
 	if (!probe->judged)
 		return false;
 	comparison->fsync_off = probe->fsync_off;
+	comparison->mostly_slow = sp_is_mostly_slow(&probe->results[
+		sp_method_case(probe, probe->deciding, comparison->candidates[comparison->current].name)]);
 	current = sp_sync_method_find(comparison->candidates[comparison->current].name);
 	for (int i = 0; i < comparison->count; i++)
 	{

@@ -210,6 +210,12 @@ extern bool sp_look_when_due(sp_probe *probe, sp_regime regime);
 /* At the end of the run, the last look, unless it was done before. */
 extern void sp_look_at_end(sp_probe *probe);
 
+/*
+ * Are samples of a baseline more than half of what a slow flush counts as, on average?  Where
+ * processors are busy, most rounds wait for these.  Such samples are alike whatever the method is.
+ */
+extern bool sp_is_mostly_slow(const sp_result *baseline);
+
 /* -------------------------------------------------------------- candidates.c */
 
 /*

@@ -363,7 +363,7 @@ sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 	if (best >= 0)
 		judgement->best = best;
 	if (may_gain)
-		judgement->times_as_long = times_as_long(comparison);
+		judgement->times_as_long = comparison->mostly_slow ? 1 : times_as_long(comparison);
 }
 
 bool

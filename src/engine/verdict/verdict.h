@@ -115,6 +115,7 @@ typedef struct sp_comparison
 	int			current;		/* index of the one in use */
 	double		margin;			/* the least gain worth a switch: 0.05 is 5 % */
 	bool		fsync_off;		/* the server syncs nothing */
+	bool		mostly_slow;	/* samples tell nothing, so that there are no intervals */
 } sp_comparison;
 
 typedef struct sp_judgement
