@@ -102,8 +102,7 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
                ' have', a.current_method, a.recommended_method),
         'If the power fails then, commits are lost or the cluster is damaged. It is over when a'
         ' checkpoint has completed that began after all processes had the new method: execute all'
-        ' of these commands, or restart the server instead of a reload.',
-        a.commands[:array_position(a.commands, 'CHECKPOINT')],
+        ' of these commands, or restart the server instead of a reload.', a.commands,
         jsonb_build_object('run_id', a.run_id, 'method', a.current_method,
                            'recommended_method', a.recommended_method)
         )::sync_probe_internal.finding;

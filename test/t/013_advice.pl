@@ -26,24 +26,6 @@ FROM sync_probe.findings AS f JOIN sync_probe.recommendation_details AS r USING 
 WHERE f.code = 'sync_method_change'
 SQL
 
-# To repeat a trial is no step of the change.
-is(sql($node, <<'SQL'), '4|5', 'a change: the finding has its commands alone');
-BEGIN;
-WITH trial AS (
-    INSERT INTO sync_probe.runs (location, suite, setting, workload, verdict, longer_duration,
-        directory, device, wal_sync_method, fsync, system_identifier, host, usable_for_advice)
-    SELECT location, 'trial', 'wal_sync_method', 'upsert', 'undecided', '1 min',
-        directory, device, wal_sync_method, fsync, system_identifier, host, true
-    FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1
-    RETURNING run_id)
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, verdict, status)
-SELECT run_id, 1, 'wal_sync_method', 'fdatasync', 'current', 'undecided', 'ok' FROM trial;
-SELECT cardinality(f.commands), cardinality(r.commands)
-FROM sync_probe.findings AS f JOIN sync_probe.recommendation_details AS r USING (location)
-WHERE f.code = 'sync_method_change';
-ROLLBACK;
-SQL
-
 # This statement keeps the old method until it ends, and another session waits for that.
 my $newest = 'SELECT checkpoint_lsn FROM pg_control_checkpoint()';
 my $checkpoint = sql($node, $newest);
