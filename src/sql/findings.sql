@@ -89,7 +89,9 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
     IF a.verdict = 'outdated' THEN
         told := told || (a.location, 'warning', 'outdated_run',
         format('run %s is outdated: %s', a.run_id, array_to_string(a.changes, '; ')),
-        'Its recommendation may no longer hold. Probe again.', a.commands,
+        -- a change of commit_delay is no part of it
+        'Its recommendation may no longer hold. Probe again.',
+        a.commands[cardinality(a.commands):],
         jsonb_build_object('run_id', a.run_id, 'finished_at', (a.run).finished_at,
                            'changes', a.changes))::sync_probe_internal.finding;
     END IF;

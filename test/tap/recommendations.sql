@@ -338,6 +338,11 @@ FROM (VALUES
     ('a trial against another value does not count', NULL, 70, NULL),
     ('a value that was found harmful is not proposed', 'recommended_value=0, compared=0 100', 0,
      NULL)) AS v (name, given, now, advised);
+SELECT pg_temp.delay('verdict=switch, recommended_value=100, compared=0 100', 0) AS advised \gset
+UPDATE sync_probe.runs SET fsync = false WHERE suite = 'wal';
+SELECT is(f.commands, r.commands[3:3], 'the finding outdated_run says nothing of commit_delay')
+FROM sync_probe.findings AS f, at_wal AS r
+WHERE f.code = 'outdated_run' AND f.location = 'pg_wal' AND cardinality(r.commands) = 3;
 RESET commit_delay;
 SELECT is((SELECT count(*) FROM sync_probe.recommendation_details
            WHERE location <> 'pg_wal'
