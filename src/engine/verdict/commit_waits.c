@@ -162,7 +162,7 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 
 	if (sums->commits < MIN_COMMITS)
 	{
-		sp_say(&to, "too few commits for an answer: %llu in %.1f s",
+		sp_say(&to, "too few commits for an answer: %llu in %.1f s; call it under load",
 			(unsigned long long) sums->commits, sums->seconds);
 		return;
 	}
