@@ -41,8 +41,7 @@ COMMENT ON COLUMN sync_probe.commit_wait_results.sync_us IS 'Wait event WALSync'
 COMMENT ON COLUMN sync_probe.commit_wait_results.write_us IS
   'WALWrite; with open_* it includes the sync';
 COMMENT ON COLUMN sync_probe.commit_wait_results.queue_us IS
-  'WALWriteLock: another process writes or syncs WAL; answer shares it among the '
-  'other parts';
+  'WALWriteLock: another process writes or syncs WAL; answer shares it among the other parts';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commit_delay_us IS
   'Sleep for commit_delay, up to PostgreSQL 18 with processor time';
 COMMENT ON COLUMN sync_probe.commit_wait_results.sync_rep_us IS 'SyncRep: a synchronous standby';

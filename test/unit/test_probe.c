@@ -314,34 +314,29 @@ TEST(compares_methods_where_it_decides)
 	}
 }
 
-/* Processors that others use for most of the time: few flushes wait, but most rounds do. */
-static void
-wait_for_processors(int file __attribute__((unused)), int home __attribute__((unused)),
-					bool moves __attribute__((unused)))
-{
-	if (disk.now % SECOND > 50 * MILLISECOND)
-		disk.now += 4 * MILLISECOND;
-}
+/*
+ * Others use the processors for most of the time: few flushes wait, but most rounds do.  Or the
+ * first flushes stall, when there is no limit yet, so long that all samples together exceed it.
+ */
+static int	busy;
 
-/* So long that all samples together are above the limit, which is not known yet. */
 static void
-stall_at_first(int file __attribute__((unused)), int home __attribute__((unused)),
-			   bool moves __attribute__((unused)))
+wait_for_others(int file __attribute__((unused)), int home __attribute__((unused)),
+				bool moves __attribute__((unused)))
 {
-	disk.now += disk.operations < 10 ? SECOND / 10 : 0;
+	if (busy ? disk.now % SECOND > 50 * MILLISECOND : disk.operations < 10)
+		disk.now += busy ? 4 * MILLISECOND : SECOND / 10;
 }
 
 TEST(compares_nothing_if_most_rounds_are_slow)
 {
-	void		(*const models[]) (int, int, bool) = {stall_at_first, wait_for_processors};
-
-	for (int busy = 0; busy < 2; busy++)
+	for (busy = 0; busy < 2; busy++)
 	{
 		plan_wal("fdatasync", 30 * SECOND);
 		probe->deciding = SP_SATURATED;
 		keep_regime(SP_SATURATED);
 		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = 20 * 1000;
-		disk.model = models[busy];
+		disk.model = wait_for_others;
 		run_probe();
 		assert_int_equal(isnan(result_in(SP_SATURATED, "fsync")->speed.high), busy);
 		assert_int_equal(isnan(result_in(SP_SATURATED, "fdatasync")->speed.high), busy);

@@ -178,7 +178,10 @@ sp_compare(const sp_probe *probe, const char *test, sp_comparison *comparison)
 			test_case->baseline < 0 || probe->results[c].status == SP_UNSUPPORTED)
 			continue;
 		if (test_case->baseline == c)
+		{
 			comparison->current = comparison->count;
+			comparison->mostly_slow = sp_is_mostly_slow(&probe->results[c]);
+		}
 		candidate->name = test_case->label;
 		candidate->durable = SP_DURABLE_UNKNOWN;
 		candidate->speed = probe->results[c].speed;
@@ -197,8 +200,6 @@ sp_judge_methods(sp_probe *probe)
 	if (!probe->judged)
 		return false;
 	comparison->fsync_off = probe->fsync_off;
-	comparison->mostly_slow = sp_is_mostly_slow(&probe->results[
-		sp_method_case(probe, probe->deciding, comparison->candidates[comparison->current].name)]);
 	current = sp_sync_method_find(comparison->candidates[comparison->current].name);
 	for (int i = 0; i < comparison->count; i++)
 	{

@@ -289,16 +289,16 @@ explain_undecided(explanation *to)
 			SP_MIN_SAMPLES);
 		return;
 	}
-	if (comparison->mostly_slow)
-	{
-		say("most rounds%s wait for something else than their flushes, such as busy processors: nothing "
-			"can be compared; repeat it at a quieter time", when);
-		return;
-	}
 	if (compared == 0)
 	{
 		say("nothing could be compared with %s%s", NAME(to->current));
 		say_not_durable(to);
+		return;
+	}
+	if (comparison->mostly_slow)
+	{
+		say("most rounds%s wait for something else than their flushes, such as busy processors: nothing "
+			"can be compared; repeat it at a quieter time", when);
 		return;
 	}
 	for (int i = 0; i < comparison->count; i++)
