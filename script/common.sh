@@ -26,7 +26,7 @@ installed=			# set when the build went into the server itself
 source "$root/script/install.sh"
 
 heading() { printf '\n== %s\n\n' "$*"; }
-say() { printf '%s\n' "$*" >&2; }
+append() { printf '%s\n' "$*" >&2; }
 die() { say "${0##*/}: $*"; exit 1; }
 
 # ------------------------------------------------------------------- results
@@ -226,7 +226,7 @@ stage_extension() {
 		server_conf+="extension_control_path = '$work/stage$share:\$system'"
 	else
 		[[ -n $installed || ! -e $share/extension/pg_sync_probe.control ]] ||
-			{ say "This server finds extensions in $share only: remove its pg_sync_probe."; return 1; }
+			{ say "This server finds extensions only in $share: drop pg_sync_probe."; return 1; }
 		say "This server finds extensions in $share only: installing there until the end."
 		server_conf=
 		installed=1

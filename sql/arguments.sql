@@ -60,7 +60,6 @@ CALL sync_probe.power_test(duration => '25 h')
 SELECT sync_probe.power_test_result(-1)
 SELECT sync_probe.power_test_result(1, NULL)
 SELECT sync_probe.power_test_result(NULL)
-SELECT FROM sync_probe.probe(suite => 'power_test')
 $$);
 
 \echo sync_probe.device_lifetime()

@@ -1,6 +1,6 @@
 \set ECHO none
 -- The table of privileges: what each object allows to each role, asked of the catalog and tried.
--- The expected output has every object, so that a new one, or another privilege, fails.
+-- So that a new object fails, the output has all but internal functions that all may call.
 \a \t on
 SET client_min_messages = error;
 \set SHOW_CONTEXT never
@@ -108,6 +108,7 @@ SELECT format(E'%s  %s of %s:\n', l.cells, l.kind, l.schema)
        || rtrim(regexp_replace(string_agg(l.object, ' ' ORDER BY l.object COLLATE "C"),
                                '(.{1,90})( |$)', E'    \\1\n', 'g'), E'\n') AS "table"
 FROM line AS l
+WHERE (l.schema::text, l.kind, l.cells) <> ('sync_probe_internal', 'functions', 'X X X X X X')
 GROUP BY l.cells, l.kind, l.schema
 ORDER BY l.schema::text COLLATE "C", l.kind, l.cells COLLATE "C";
 

@@ -67,7 +67,8 @@ FROM sync_probe.probe(duration => '20 ms', flush_size => 5000, flush_interval =>
                       label => 'next');
 SELECT label, storage #> '{earlier,runs}' AS runs,
        (storage #>> '{earlier,median_us}')::float8 = (
-           SELECT m.p50_us FROM sync_probe.measurements AS m JOIN sync_probe.runs AS o USING (run_id)
+           SELECT m.p50_us
+           FROM sync_probe.measurements AS m JOIN sync_probe.runs AS o USING (run_id)
            WHERE o.label = 'wal, by hand' AND m.test = 'paced' AND m.choice = 'current') AS median
 FROM sync_probe.runs AS r WHERE flush_size = 5000 ORDER BY run_id;
 
@@ -123,7 +124,8 @@ ALTER TABLE sync_probe.runs ADD site text NOT NULL DEFAULT 'lab';
 ALTER TABLE sync_probe.workload_results ADD site text NOT NULL DEFAULT 'lab';
 SELECT count(run_id) > 0 AS recorded FROM sync_probe.probe(duration => '20 ms');
 SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, rows => 1);
-SELECT r.site AS of_run, w.site AS of_workload FROM sync_probe.runs r, sync_probe.workload_results w;
+SELECT r.site AS of_run, w.site AS of_workload
+FROM sync_probe.runs AS r, sync_probe.workload_results AS w;
 ALTER TABLE sync_probe.runs DROP site;
 ALTER TABLE sync_probe.workload_results DROP site;
 SELECT count(run_id) > 0 AS recorded FROM sync_probe.probe(duration => '20 ms');

@@ -4,13 +4,17 @@
 SET client_min_messages = warning;
 
 SELECT test, status, string_agg(method, ' ' ORDER BY ordinal) AS methods,
-       array_agg(ordinal ORDER BY ordinal) AS ordinals, bool_and(ops > 0) AS measured,
+       bool_and(ops > 0) AS measured,
        bool_and(p50_us <= max_us) AS quantiles_in_order,
        bool_and(mean_us BETWEEN 0 AND max_us) AS mean_fits,
        bool_and(CASE test WHEN 'paced' THEN ops_per_sec IS NULL
                           ELSE abs(ops_per_sec * mean_us / 1e6 - 1) < 0.05 END) AS rate_fits
 FROM sync_probe.probe(duration => '300 ms', flush_size => 8192, record => false)
 WHERE NOT direct_io GROUP BY test, status ORDER BY min(ordinal);
+
+\echo -- in order
+SELECT bool_and(ordinal = ordinality) AS in_order
+FROM sync_probe.probe(duration => '100 ms', record => false) WITH ORDINALITY;
 
 \echo -- what O_DIRECT would do with open_*; a file system may refuse it
 SELECT test, method, status IN ('ok', 'no_direct_io') AS tried
@@ -32,20 +36,19 @@ SELECT bool_and((p99_us IS NOT NULL) = (ops >= 299)) AS p99
 FROM sync_probe.probe(duration => '300 ms', record => false) WHERE status = 'ok';
 
 \echo -- the lines of pg_test_fsync, here in a tablespace
-SELECT test, direct_io, string_agg(method, ', ' ORDER BY ordinal) AS methods,
-       array_agg(ordinal ORDER BY ordinal) AS ordinals
+SELECT test, direct_io, string_agg(method, ', ' ORDER BY ordinal) AS methods
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false)
 GROUP BY test, direct_io ORDER BY min(ordinal);
 
 \echo -- where a new WAL segment comes from, at pg_wal and in a tablespace
-SELECT test, string_agg(concat_ws(' ', method, substring(choice FROM 'current')), ', ' ORDER BY ordinal) AS kinds,
+SELECT test, string_agg(concat_ws(' ', method, substring(choice FROM 'current')), ', '
+                        ORDER BY ordinal) AS kinds,
        bool_and(status = 'ok' AND ops > 0) AS measured, bool_and(p50_us > 0) AS takes_time
 FROM sync_probe.probe('pg_wal', 'segments', duration => '500 ms', flush_size => 8192,
                       record => false)
 GROUP BY test ORDER BY min(ordinal);
 SELECT count(*) FILTER (WHERE ops > 0) AS measured, count(DISTINCT test) AS tests,
-       min(detail) FILTER (WHERE test = 'segment')
-           = 'creation and one flush' AS one_flush
+       min(detail) FILTER (WHERE test = 'segment') = 'creation and one flush' AS one_flush
 FROM sync_probe.probe('regress_sync_probe', 'segments', duration => '500 ms',
                       flush_size => 16777216, duty_cycle => 0.9, record => false);
 

@@ -41,7 +41,8 @@ SELECT number,
        string_agg(concat_ws(' ', tablespace, run_settings), ', ' ORDER BY n) AS combinations,
        min(progress) AS progress
 FROM (SELECT *, (n - 1) / 4 + 1 AS number
-      FROM sync_probe_internal.sql_bench_plan('{pg_default,regress_sync_probe}', 0.01, '{NULL,"{}"}')
+      FROM sync_probe_internal.sql_bench_plan('{pg_default,regress_sync_probe}', 0.01,
+                                              '{NULL,"{}"}')
           WITH ORDINALITY AS p (workload, tablespace, run_settings, transactions, progress, n)) AS p
 WHERE number < 6 GROUP BY number ORDER BY number;
 SELECT count(*), count(DISTINCT workload), sum(transactions), min(transactions)

@@ -181,8 +181,10 @@ UPDATE sync_probe.workloads SET script = 'SELECT 1' WHERE workload = 'upsert'
 DELETE FROM sync_probe.workloads
 INSERT INTO sync_probe.workloads (workload, script, builtin) VALUES ('a', 'SELECT 1', true)
 UPDATE sync_probe.workloads SET builtin = true WHERE workload = 'mine'
-WITH d AS (DELETE FROM sync_probe.workloads WHERE workload = 'mine' RETURNING 1) UPDATE sync_probe.workloads SET script = 'SELECT 2' FROM d WHERE workload = 'mine'
 $$);
+SELECT refused('WITH d AS (%s RETURNING 1)
+                UPDATE sync_probe.workloads SET script = '''' FROM d WHERE NOT builtin',
+               'DELETE FROM sync_probe.workloads WHERE NOT builtin');
 DELETE FROM sync_probe.workloads WHERE workload = 'mine';
 
 \echo -- a later version may bring one whose name is taken: the name means the builtin one
@@ -201,7 +203,8 @@ SELECT count(*) FROM pg_settings WHERE name = 'pg_sync_probe.pgbench_passfile'; 
 RESET ROLE;
 
 \echo -- what is missing, after each of the grants before
-\set run 'SELECT refused($$SELECT FROM sync_probe.pgbench(%s)$$, $$clients => 1, tablespace => ''regress_sync_probe''$$);'
+\set arguments '$$clients => 1, tablespace => ''regress_sync_probe''$$'
+\set run 'SELECT refused($$SELECT FROM sync_probe.pgbench(%s)$$, ' :arguments ');'
 SET ROLE regress_sync_probe_runner; :run RESET ROLE;
 GRANT EXECUTE ON FUNCTION sync_probe.pgbench TO regress_sync_probe_runner;
 SET ROLE regress_sync_probe_runner; :run RESET ROLE;

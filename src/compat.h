@@ -77,14 +77,14 @@ sp_set_errcode_for_file_access(void *arg pg_attribute_unused())
  * pg_stat_io in PostgreSQL 18.
  *
  * A walreceiver syncs WAL that pg_stat_wal does not count, since others inserted it.  From
- * 18 on, its syncs can be told apart: on a standby the row is about them alone, with the
+ * 18 on, its syncs are counted apart: on a standby the row is about them alone, with the
  * bytes that the walreceiver wrote, elsewhere it is about all others.
  */
 #if PG_VERSION_NUM >= 180000
 #define SP_WAL_STATISTICS_VIEW "pg_stat_io"
 #define SP_WAL_STATISTICS_RESET \
 	"SELECT pg_stat_reset_shared('wal'), pg_stat_reset_shared('io')"
-#define SP_WAL_STATISTICS_TELL_RECEIVED true
+#define SP_WAL_STATISTICS_COUNT_RECEIVED true
 #define SP_WAL_STATISTICS_QUERY \
 	"SELECT CASE WHEN s.receives THEN sum(io.write_bytes) ELSE w.wal_bytes END::float8," \
 	" sum(io.fsyncs)::float8, sum(io.writes)::float8, extract(epoch FROM" \
@@ -97,7 +97,7 @@ sp_set_errcode_for_file_access(void *arg pg_attribute_unused())
 #else
 #define SP_WAL_STATISTICS_VIEW "pg_stat_wal"
 #define SP_WAL_STATISTICS_RESET "SELECT pg_stat_reset_shared('wal')"
-#define SP_WAL_STATISTICS_TELL_RECEIVED false
+#define SP_WAL_STATISTICS_COUNT_RECEIVED false
 #define SP_WAL_STATISTICS_QUERY \
 	"SELECT wal_bytes::float8, wal_sync::float8, wal_write::float8," \
 	" extract(epoch FROM stats_reset)::float8, extract(epoch FROM stats_reset)::float8" \

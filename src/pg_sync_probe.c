@@ -20,6 +20,7 @@ void
 _PG_init(void)
 {
 	static char *trial_restores;	/* the server needs to know the marker */
+	static bool allow_publication;	/* src/sql/header.sql reads it */
 
 	DefineCustomRealVariable("pg_sync_probe.margin",
 							 "Minimum gain that is worth a change.",
@@ -81,6 +82,12 @@ _PG_init(void)
 							   &trial_restores, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 
+	DefineCustomBoolVariable("pg_sync_probe.allow_publication",
+							 "Create the extension beside a publication FOR ALL TABLES.",
+							 "Subscribers that lack its tables stop at the first row.",
+							 &allow_publication, false,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
+
 	MarkGUCPrefixReserved("pg_sync_probe");
 }
 
@@ -100,7 +107,7 @@ sync_probe_cleanup(PG_FUNCTION_ARGS)
 	ListCell   *cell;
 
 	sp_check_circumstances("clean up");
-	sp_cluster_lock_acquire("", "", 0);
+	sp_cluster_lock_acquire("a cleanup", "", "", 0);
 	sp_progress_set_phase("cleaning up");
 	foreach(cell, sp_location_list(NULL))
 		removed += sp_probe_files_sweep(lfirst(cell)) + sp_power_test_remove(lfirst(cell));

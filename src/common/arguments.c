@@ -165,7 +165,7 @@ sp_pause(long ms, const char *wait_event)
 void
 sp_check_circumstances(const char *verb)
 {
-	/* sessions are not told of a smart shutdown, but this says so */
+	/* sessions get no signal of a smart shutdown, but this shows it */
 	const char *status = sp_postmaster_line(0);
 	const char *why = NULL;
 

@@ -8,7 +8,7 @@
  *
  * Between fork() and execve() the child is a copy of this backend, with its connection, shared
  * memory and exit handlers.  There it may only make system calls: no ereport, no palloc, no
- * exit().  posix_spawn() does not do: it cannot tell the child to end with its parent, nor make
+ * exit().  posix_spawn() does not do: it cannot make the child end with its parent, nor make
  * files whose names hold the ID of the child.
  *
  * It must not: interpret the output.

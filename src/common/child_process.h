@@ -57,7 +57,7 @@ struct sp_child
 
 /*
  * Run the program until it ends.  Its failure is not an error; if it could not be executed, err
- * says why.  Errors are those of this server.
+ * has the reason.  Errors are those of this server.
  */
 extern void sp_child_run(sp_child *child, const sp_child_program *program);
 

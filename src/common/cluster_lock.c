@@ -104,52 +104,24 @@ find_holder(sp_progress *progress)
 	return pid;
 }
 
-/* What the process that holds the lock is, and what it does. */
-static const char *
-describe_holder(const sp_progress *progress, const char **doing)
-{
-	const char *location = NameStr(progress->location);
-
-	/* it concerns all locations */
-	if (location[0] == '\0')
-	{
-		*doing = "cleaning up";
-		return "a cleanup";
-	}
-	if (strcmp(NameStr(progress->suite), SP_TRIAL_SUITE) == 0)
-	{
-		*doing = "trying values of a setting";
-		return "a trial";
-	}
-	if (NameStr(progress->workload)[0] == '\0')
-	{
-		*doing = psprintf("probing location \"%s\"", location);
-		return strcmp(NameStr(progress->suite), SP_POWER_TEST_SUITE) == 0 ? "a power test" :
-			"another probe";
-	}
-	*doing = psprintf("running workload \"%s\" in tablespace \"%s\"",
-					  NameStr(progress->workload), location);
-	return "a workload";
-}
-
 static void
 complain_about_holder(void)
 {
 	sp_progress progress;
 	int			pid = find_holder(&progress);
-	const char *doing = NULL;
-	const char *holder = "another probe, workload or cleanup";
+	bool		published = progress.started_at != 0;
 
-	if (progress.started_at != 0)
-		holder = describe_holder(&progress, &doing);
 	/* it may have finished since; then the caller only needs to try again */
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 errmsg("%s is running in this cluster", holder),
+			 errmsg("%s is running in this cluster", published ? NameStr(progress.activity) :
+					"another probe, workload or cleanup"),
 			 pid == 0 ? 0 :
-			 progress.started_at == 0 ? errdetail("Process %d holds the lock.", pid) :
-			 errdetail("Process %d has been %s since %s.", pid, doing,
-					   timestamptz_to_str(progress.started_at)),
+			 !published ? errdetail("Process %d holds the lock.", pid) :
+			 NameStr(progress.location)[0] == '\0' ?
+			 errdetail("Process %d began it at %s.", pid, timestamptz_to_str(progress.started_at)) :
+			 errdetail("Process %d began it in location \"%s\" at %s.", pid,
+					   NameStr(progress.location), timestamptz_to_str(progress.started_at)),
 			 errhint("Only one of them can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
 }
 
@@ -210,7 +182,8 @@ sp_yield_to_drop(void)
  * which the caller updates.
  */
 sp_progress *
-sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_us)
+sp_cluster_lock_acquire(const char *activity, const char *location, const char *suite,
+						int64 duration_us)
 {
 	sp_progress *progress;
 
@@ -222,6 +195,7 @@ sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_
 	segment = dsm_create(sizeof(sp_progress), 0);
 	progress = dsm_segment_address(segment);
 	memset(progress, 0, sizeof(*progress));
+	namestrcpy(&progress->activity, activity);
 	namestrcpy(&progress->location, location);
 	namestrcpy(&progress->suite, suite);
 	namestrcpy(&progress->phase, "starting");

@@ -89,7 +89,8 @@ extern void sp_request_reload(void);
 /* The progress of a probe or workload, in shared memory while it runs. */
 typedef struct sp_progress
 {
-	NameData	location;		/* of a workload: its tablespace */
+	NameData	activity;		/* "a probe", for messages */
+	NameData	location;		/* of a workload: its tablespace; empty: all */
 	NameData	suite;
 	NameData	workload;		/* empty for a probe; of a trial: what makes its load */
 	NameData	phase;			/* see sync_probe.running */
@@ -100,10 +101,13 @@ typedef struct sp_progress
 	volatile int64 transactions;
 } sp_progress;
 
-extern sp_progress *sp_cluster_lock_acquire(const char *location, const char *suite,
-											int64 duration_us);
+extern sp_progress *sp_cluster_lock_acquire(const char *activity, const char *location,
+											const char *suite, int64 duration_us);
 extern void sp_yield_to_drop(void);
 extern void sp_progress_set_phase(const char *phase);
+
+/* Until the next NOTICE of progress: a second, later a twentieth of the time that has passed. */
+#define SP_NOTICE_PAUSE(passed, second)	Max((second), (passed) / 20)
 extern void sp_cluster_lock_release(void);
 extern bool sp_trial_lock(bool wait);
 extern void sp_trial_unlock(void);
@@ -145,7 +149,7 @@ extern Datum sp_jsonb_datum(StringInfo json);
 
 extern bool sp_record_possible(void);
 extern Oid sp_history_owner(void);
-extern bool sp_record_or_tell(void);
+extern bool sp_record_or_notice(void);
 extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, bool as_owner);
 extern List *sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, bool as_owner);
 extern int64 sp_history_next_id(void);

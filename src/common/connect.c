@@ -44,12 +44,12 @@ sync_probe_connect_within(PG_FUNCTION_ARGS)
 	Oid			types[] = {TEXTOID, TEXTOID};
 	Datum		names[] = {PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
 	const char *dblink = quote_identifier(NameStr(*PG_GETARG_NAME(1)));
-	bool		tell_libpq = SP_LIBPQ_WAITS && getenv(LIMIT_OF_LIBPQ) == NULL;
+	bool		limit_libpq = SP_LIBPQ_WAITS && getenv(LIMIT_OF_LIBPQ) == NULL;
 	bool		statement_limit = get_timeout_active(STATEMENT_TIMEOUT);
 
 	if (timeout == MAX_TIMEOUTS)
 		timeout = RegisterTimeout(USER_TIMEOUT, cancel_connecting);
-	if (tell_libpq)
+	if (limit_libpq)
 		setenv(LIMIT_OF_LIBPQ, psprintf("%d", (PG_GETARG_INT32(0) + 999) / 1000), true);
 	expired = false;
 	PG_TRY();
@@ -63,7 +63,7 @@ sync_probe_connect_within(PG_FUNCTION_ARGS)
 	PG_FINALLY();
 	{
 		disable_timeout(timeout, false);
-		if (tell_libpq)
+		if (limit_libpq)
 			unsetenv(LIMIT_OF_LIBPQ);
 		/* not if the statement has run out of its own time meanwhile */
 		if (expired && statement_limit == get_timeout_active(STATEMENT_TIMEOUT))

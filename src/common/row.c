@@ -110,7 +110,8 @@ sp_row_put_name(sp_row *row, const char *column, const char *value)
 void
 sp_row_put_int(sp_row *row, const char *column, Oid type, int64 value)
 {
-	sp_row_put(row, column, type, type == INT8OID ? Int64GetDatum(value) : Int32GetDatum((int32) value));
+	sp_row_put(row, column, type,
+			   type == INT8OID ? Int64GetDatum(value) : Int32GetDatum((int32) value));
 }
 
 /* Rounded to that many digits; NAN if it is not finite. */

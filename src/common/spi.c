@@ -37,9 +37,9 @@ sp_record_possible(void)
 	return !RecoveryInProgress() && !XactReadOnly;
 }
 
-/* The same, with a NOTICE that says why nothing is recorded. */
+/* The same, with a NOTICE if nothing is recorded. */
 bool
-sp_record_or_tell(void)
+sp_record_or_notice(void)
 {
 	bool		possible = sp_record_possible();
 

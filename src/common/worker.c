@@ -23,7 +23,7 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 
-/* All releases have it first in bgw_extra, or another library cannot tell. */
+/* All releases have it first in bgw_extra, or another library cannot read it. */
 StaticAssertDecl(sizeof(SP_VERSION) <= BGW_EXTRALEN, "too long a release");
 
 /*
@@ -53,7 +53,7 @@ sp_worker_register(const char *type, const char *function, bool database, int re
 
 /*
  * In the worker: is this library of the same release as that of the session?  If not, the log
- * says so, and the worker must return without a look at the memory that they share.  Returning
+ * shows it, and the worker must return without a look at the memory that they share.  Returning
  * ends it with exit code 0, so that it is not started again.
  */
 bool

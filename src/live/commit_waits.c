@@ -112,7 +112,7 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 	observe(&seen, sp_duration_argument(fcinfo, 0, MIN_DURATION_US));
 	type = BlessTupleDesc(sp_history_row_type("commit_wait_results"));
 	row = result_row(&seen, type);
-	if (sp_record_or_tell())
+	if (sp_record_or_notice())
 		sp_history_insert(type, &row, 1);
 	return HeapTupleGetDatum(row);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * wal_statistics.c
- *		What the server's statistics say about its flushes of WAL.
+ *		The server's statistics about its flushes of WAL.
  *
  * They count from a reset, and survive a clean restart and a promotion.  Two things can
  * make their quotients meaningless.  Since PostgreSQL 18, bytes and flushes are counted in
@@ -23,6 +23,7 @@
 #include "utils/builtins.h"
 
 #include "compat.h"
+#include "engine/measure/sync_method.h"
 
 /*
  * Two resets count as one if they are at most this share of the shorter time apart: those
@@ -64,10 +65,11 @@ sp_wal_statistics_read(sp_wal_statistics *statistics)
 double
 sp_wal_statistics_flushes(const sp_wal_statistics *statistics)
 {
-	const char *method = GetConfigOption("wal_sync_method", false, false);
+	const sp_sync_method *method =
+		sp_sync_method_find(GetConfigOption("wal_sync_method", false, false));
 
 	/* with open_*, every write is a flush, and the server counts no syncs */
-	return strncmp(method, "open_", strlen("open_")) == 0 ? statistics->writes : statistics->syncs;
+	return method && method->opens_synced ? statistics->writes : statistics->syncs;
 }
 
 /* Not if they were reset in between, or if it was a standby. */
@@ -154,7 +156,7 @@ sp_wal_pace_read(void)
 	pace.flushes = sp_wal_statistics_flushes(&statistics);
 	if (!(apart <= MAX_APART * shorter))
 		pace.unknown = "pg_stat_wal and pg_stat_io were reset at different times";
-	else if (SP_WAL_STATISTICS_TELL_RECEIVED || !includes_recovery)
+	else if (SP_WAL_STATISTICS_COUNT_RECEIVED || !includes_recovery)
 		pace.bytes_per_flush = statistics.bytes / pace.flushes;
 	if (pace.in_recovery)
 		pace.unknown = "this server is a standby";

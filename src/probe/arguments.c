@@ -20,9 +20,9 @@ find_suite(const char *name)
 	StringInfoData valid;
 
 	initStringInfo(&valid);
-	for (int i = 0; sp_probe_suites[i].engine; i++)
+	for (int i = 0; sp_probe_suites[i].name; i++)
 	{
-		const char *known = sp_probe_suites[i].engine->name;
+		const char *known = sp_probe_suites[i].name;
 
 		if (strcmp(known, name) == 0)
 			return &sp_probe_suites[i];
@@ -55,7 +55,7 @@ sp_suite_argument(FunctionCallInfo fcinfo)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("argument \"%s\" does not apply to suite \"%s\"",
-							sp_argument_name(fcinfo, arg), suite->engine->name),
+							sp_argument_name(fcinfo, arg), suite->name),
 					 errhint("%s", (SP_COMMIT_ARGUMENTS & SP_REFUSE(arg)) != 0 ?
 							 "Omit it, or use suite => '" SP_COMMIT_SUITE "'." : suite->refused_hint)));
 	}

@@ -50,7 +50,8 @@ check_again(sp_probing *state)
 	sp_yield_to_drop();
 	sp_check_reserve(&state->run->location, state->directory_fd, 0);
 	end_ns = callback_now(state);
-	state->next_check_ns = end_ns + Max(SPACE_CHECK_INTERVAL_NS, (end_ns - begin_ns) * SPACE_CHECK_SHARE);
+	state->next_check_ns = end_ns +
+		Max(SPACE_CHECK_INTERVAL_NS, (end_ns - begin_ns) * SPACE_CHECK_SHARE);
 }
 
 /* Called between any two operations, so it uses the last reading of the clock. */
@@ -100,7 +101,8 @@ callback_sleep_until(void *context, int64_t deadline_ns)
 		else
 		{
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-							 (long) Min(left / SP_NS_PER_MS - 1, SPACE_CHECK_INTERVAL_NS / SP_NS_PER_MS),
+							 (long) (Min(left - SP_NS_PER_MS, SPACE_CHECK_INTERVAL_NS) /
+									 SP_NS_PER_MS),
 							 state->sleep_wait_event);
 			ResetLatch(MyLatch);
 		}
@@ -136,10 +138,6 @@ callback_read_counters(void *context, sp_counters counters[SP_LEVELS])
 }
 
 /* ----------------------------------------------------------------- progress */
-
-/* At most one NOTICE a second, and later one after each 1/20 of the time that has passed. */
-#define NOTICE_INTERVAL_NS		SP_NS_PER_S
-#define NOTICES_OF_THE_PAST		20
 
 /* While it is measured, the deciding regime is shown. */
 static bool
@@ -186,14 +184,13 @@ callback_round_done(void *context)
 	int64_t		elapsed_ns = state->now_ns - probe->started_ns;
 	char	   *line;
 
-	if (state->now_ns < Max(state->next_notice_ns, probe->started_ns + NOTICE_INTERVAL_NS))
+	if (state->now_ns < Max(state->next_notice_ns, probe->started_ns + SP_NS_PER_S))
 		return;
 	line = state->run->suite->progress ? state->run->suite->progress(probe) : describe_means(probe);
 	if (line[0] != '\0')
 	{
 		ereport(NOTICE, (errmsg("%.1f s, %s", elapsed_ns / 1e9, line)));
-		state->next_notice_ns = state->now_ns +
-			Max(NOTICE_INTERVAL_NS, elapsed_ns / NOTICES_OF_THE_PAST);
+		state->next_notice_ns = state->now_ns + SP_NOTICE_PAUSE(elapsed_ns, SP_NS_PER_S);
 	}
 	pfree(line);
 }
@@ -205,13 +202,13 @@ sp_notice_filling(sp_probing *state)
 	int64		now_ns = callback_now(state);
 
 	if (state->next_notice_ns == 0)
-		state->next_notice_ns = now_ns + NOTICE_INTERVAL_NS;
+		state->next_notice_ns = now_ns + SP_NS_PER_S;
 	if (now_ns < state->next_notice_ns)
 		return;
 	ereport(NOTICE,
 			(errmsg("writing files, %s of %s", sp_pretty_bytes(state->filled_bytes),
 					sp_pretty_bytes(sp_probe_files_size(state->run->probe)))));
-	state->next_notice_ns = now_ns + NOTICE_INTERVAL_NS;
+	state->next_notice_ns = now_ns + SP_NS_PER_S;
 }
 
 /*

@@ -181,7 +181,7 @@ static void
 watch(sp_commit_run *commit)
 {
 	CHECK_FOR_INTERRUPTS();
-	/* workers have ended then, and nobody says so */
+	/* workers have ended then, and nothing reports it */
 	sp_check_postmaster();
 	/* often, after a reload, and when workers need another segment */
 	if (pg_atomic_read_u64(&commit->shared->room) == SP_ROOM_ASKED ||
@@ -340,7 +340,7 @@ take_slot(void *context, int value, double *wait_us, double *commits_per_sec)
 
 /* commit_delay acts only while commit_siblings other transactions are active. */
 static void
-tell_if_few_workers(const sp_commit_run *commit)
+notice_if_few_workers(const sp_commit_run *commit)
 {
 	int			siblings = atoi(GetConfigOption("commit_siblings", false, false));
 
@@ -370,9 +370,9 @@ sp_commit_measure(sp_commit_run *commit)
 	dsm_detach(commit->segment);
 	(void) CloseTransientFile(commit->directory_fd);
 	commit->run->finished_at = GetCurrentTimestamp();
-	tell_if_few_workers(commit);
+	notice_if_few_workers(commit);
 	sp_compared_judge(compared);
 	/* of a run that ended early, the reason was said */
 	if (!commit->over)
-		sp_tell_if_too_short(compared->setting.rounds);
+		sp_notice_if_too_short(compared->setting.rounds);
 }

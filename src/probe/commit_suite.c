@@ -45,8 +45,8 @@ static const char refusal_query[] =
 	" AND last_failed_time > coalesce(last_archived_time, '-infinity'),"
 	" 'The last attempt to archive WAL has failed, see pg_stat_archiver.',"
 	" 'Wait until archiving works again.'),"
-	" (true, (SELECT format('Replication slot \"%s\" retains more WAL than max_wal_size.', slot_name)"
-	" FROM pg_replication_slots WHERE pg_wal_lsn_diff(w.lsn, restart_lsn)"
+	" (true, (SELECT format('Replication slot \"%s\" retains more WAL than max_wal_size.',"
+	" slot_name) FROM pg_replication_slots WHERE pg_wal_lsn_diff(w.lsn, restart_lsn)"
 	" > pg_size_bytes(current_setting('max_wal_size')) LIMIT 1),"
 	" 'Wait until its consumer has caught up, or drop the slot.')"
 	") AS v (refused, detail, hint) WHERE refused AND detail IS NOT NULL LIMIT 1";
@@ -95,7 +95,7 @@ plan_values(FunctionCallInfo fcinfo, sp_commit_run *commit)
 				 errmsg("cannot specify both methods and commit_delays"),
 				 errhint("A run compares the values of one setting.")));
 	commit->delays = delays;
-	/* of new sessions, and not what SET may say here */
+	/* of new sessions, and not what SET has changed here */
 	commit->commit_delay = pstrdup(GetConfigOptionResetString("commit_delay"));
 	sp_compared_choose(&commit->compared, delays ? "commit_delay" : "wal_sync_method",
 					   delays ? " us" : "", SP_COMMIT_WAIT,
@@ -126,9 +126,9 @@ take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_
 				   seen->wait_us, 0);
 	commit->interval_us = pause_us / commit->run->workers;
 	ereport(NOTICE,
-			(errmsg("workers: %d; pauses between commits, as in the %s: %.3g ms", commit->run->workers,
-					profile->busiest_hour ? "busiest hour" : "newest commit_waits() that saw a load",
-					pause_us / 1e3)));
+			(errmsg("workers: %d; pauses between commits, as in the %s: %.3g ms",
+					commit->run->workers, profile->busiest_hour ? "busiest hour" :
+					"newest commit_waits() that saw a load", pause_us / 1e3)));
 }
 
 /* How many workers there are, how often they commit, and how much. */
@@ -174,7 +174,8 @@ sp_commit_suite(FunctionCallInfo fcinfo, sp_run *run)
 	plan_values(fcinfo, commit);
 	plan_load(fcinfo, commit);
 	check_server();
-	(void) sp_cluster_lock_acquire("pg_wal", SP_COMMIT_SUITE, commit->compared.duration_us);
+	(void) sp_cluster_lock_acquire("a probe", "pg_wal", SP_COMMIT_SUITE,
+								   commit->compared.duration_us);
 	check_load();
 	sp_progress_set_phase("measuring");
 	sp_commit_measure(commit);

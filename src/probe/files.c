@@ -328,7 +328,7 @@ fill_file(sp_probing *state, const sp_file *file)
 
 /*
  * Create and fill one file, then open it with the flags of its method.  If that fails,
- * the status of the file says so; the file system may refuse O_DIRECT.
+ * the status of the file shows it; the file system may refuse O_DIRECT.
  */
 static void
 create_file(sp_probing *state, sp_file *file)

@@ -130,8 +130,8 @@ be_gentle(FunctionCallInfo fcinfo, const sp_run *run)
 
 /*
  * Look at the server before the first write: what its commits do decides the regime, and how
- * gentle the probe must be.  wal_sync_method acts on pg_wal alone: of a tablespace the load
- * of this cluster says nothing.
+ * gentle the probe must be.  wal_sync_method acts on pg_wal alone: for a tablespace the load
+ * of this cluster means nothing.
  */
 static void
 look_at_load(FunctionCallInfo fcinfo, sp_run *run)
@@ -156,7 +156,7 @@ look_at_load(FunctionCallInfo fcinfo, sp_run *run)
 
 /* A short run, or a long flush interval: it is recorded, but the advice stays as it was. */
 void
-sp_tell_if_too_short(int64 rounds)
+sp_notice_if_too_short(int64 rounds)
 {
 	if (rounds < SP_MIN_SAMPLES)
 		ereport(NOTICE,
@@ -178,12 +178,12 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 	run->probe->stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
 	sp_check_duration(run->probe);
 	if ((suite->refused & SP_REFUSE(SP_ARG_FLUSH_SIZE)) == 0)
-		sp_wal_profile_tell_unknown(&run->profile,
+		sp_wal_profile_notice_unknown(&run->profile,
 									(suite->refused & SP_REFUSE(SP_ARG_FLUSH_INTERVAL)) == 0);
 	else
 		run->profile.server.flush_size = suite->flush_size;
 
-	progress = sp_cluster_lock_acquire(NameStr(run->location.name), suite->engine->name,
+	progress = sp_cluster_lock_acquire("a probe", NameStr(run->location.name), suite->name,
 									   duration_us);
 	look_at_load(fcinfo, run);
 	progress->duration_us = run->probe->duration_ns / 1000;
@@ -193,9 +193,9 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 	run->measuring_since = progress->measuring_since;
 	run->storage_jsonb = sp_storage_jsonb(&run->storage, run->probe);
 	if (run->probe->judged)
-		sp_tell_if_too_short(run->probe->samples[run->probe->deciding]);
-	if (suite->tell_end)
-		suite->tell_end(run->probe);
+		sp_notice_if_too_short(run->probe->samples[run->probe->deciding]);
+	if (suite->report_end)
+		suite->report_end(run->probe);
 }
 
 /* Measure and record.  Sets the rows of the run. */
@@ -221,15 +221,13 @@ probe_with(FunctionCallInfo fcinfo, sp_run *run)
 	sp_cluster_lock_release();
 }
 
-#define PROBE_SIGNATURE	SP_SCHEMA ".probe(name, text, interval, float8, integer, interval, boolean, " \
-	"text, boolean, text, text[], integer[], integer)"
-
 /* Who may not call probe() may not call what does the same for others. */
 static void
 check_may_probe(void)
 {
-	if (!DatumGetBool(DirectFunctionCall2(has_function_privilege_name,
-										  CStringGetTextDatum(PROBE_SIGNATURE),
+	Datum		probe = DirectFunctionCall1(regprocin, CStringGetDatum(SP_SCHEMA ".probe"));
+
+	if (!DatumGetBool(DirectFunctionCall2(has_function_privilege_id, probe,
 										  CStringGetTextDatum("EXECUTE"))))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, "probe");
 }

@@ -3,8 +3,8 @@
  * power_test.c
  *		sync_probe.power_test(), power_test_result(): do synced writes survive a power cut?
  *
- * Numbered blocks are written and synced as WAL is, in a ring, one at a time.  The client is told
- * a number after its sync: so all that it has seen must be there after the cut.
+ * Numbered blocks are written and synced as WAL is, in a ring, one at a time.  The client gets a
+ * number after its sync: so all that it has seen must be there after the cut.
  *
  * The file stays if the process is killed, as by the cut, or if a write or sync fails after a
  * number was shown: the storage may have lost its power alone.  However else the test ends, the
@@ -28,7 +28,7 @@
 #include "compat.h"
 #include "engine/text/text.h"
 
-#define TELL_INTERVAL_NS	(250 * SP_NS_PER_MS)
+#define NOTICE_INTERVAL_NS	(250 * SP_NS_PER_MS)
 
 #define BLOCK_MAGIC			0x73795054
 #define BOOT_ID_SIZE		40
@@ -134,7 +134,7 @@ write_numbers(sp_probe *probe)
 			continue;
 		/* client_min_messages may hide a NOTICE */
 		ereport(INFO, (errmsg("sync_probe: " INT64_FORMAT " is synced", of->number)));
-		state->next_notice_ns = state->now_ns + TELL_INTERVAL_NS;
+		state->next_notice_ns = state->now_ns + NOTICE_INTERVAL_NS;
 	}
 	ereport(NOTICE, (errmsg("the power test has ended without a power cut: it proves nothing"),
 					 errdetail("The last number was " INT64_FORMAT ".", of->number - 1)));
@@ -151,10 +151,10 @@ put_judgement(sp_row *row, const sp_run *run)
 }
 
 /* Not in the table of suites.c: probe() cannot run it. */
-static const sp_suite engine = {
-	.name = SP_POWER_TEST_SUITE, .plan = sp_power_plan, .run = write_numbers
+static const sp_suite engine = {.plan = sp_power_plan, .run = write_numbers};
+static const sp_probe_suite suite = {
+	.name = SP_POWER_TEST_SUITE, .engine = &engine, .put_verdict = put_judgement
 };
-static const sp_probe_suite suite = {.engine = &engine, .put_verdict = put_judgement};
 
 /* Check the call, and lock. */
 static void
@@ -164,7 +164,7 @@ begin(const char *location, int64 duration_us, sp_run *run)
 	run->suite = &suite;
 	sp_location_find(location, &run->location);
 	sp_location_check_privilege(&run->location);
-	sp_cluster_lock_acquire(location, engine.name, duration_us);
+	sp_cluster_lock_acquire("a power test", location, suite.name, duration_us);
 }
 
 /* CALL sync_probe.power_test(location, duration) */
@@ -285,7 +285,7 @@ sync_probe_power_test_result(PG_FUNCTION_ARGS)
 	read_blocks(&run.location, any, numbers);
 	blocks = any->number > 0 ? any->blocks : SP_POWER_MAX_BLOCKS;
 	read_boot_id(boot_id);
-	/* a file without a whole block tells of no boot */
+	/* a file without a whole block has no boot */
 	restarted = any->number == 0 || (any->boot_id[0] != '\0' && boot_id[0] != '\0' &&
 									 memcmp(any->boot_id, boot_id, BOOT_ID_SIZE) != 0);
 	found = sp_power_judge(numbers, blocks, seen, restarted);

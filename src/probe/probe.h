@@ -98,8 +98,8 @@ extern void sp_wal_profile_read(sp_wal_profile *profile, bool busiest_hour);
 /* Look at the processes of the server for a moment, to fill in what wal_busy and load are. */
 extern void sp_wal_profile_look(sp_wal_profile *profile);
 
-/* A NOTICE where the statistics hold enough, and do not tell what was asked for. */
-extern void sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters);
+/* A NOTICE where the statistics hold enough, and lack what was asked for. */
+extern void sp_wal_profile_notice_unknown(const sp_wal_profile *profile, bool interval_matters);
 extern bool sp_server_offers(const char *method);
 extern int	sp_wal_profile_max_flush_size(const sp_wal_profile *profile);
 
@@ -115,7 +115,7 @@ typedef struct sp_probing
 	/* what is needed to remove the files */
 	int			directory_fd;	/* -1 until opened */
 	char		directory[MAXPGPATH];
-	int			reserved_fds;	/* told to fd.c */
+	int			reserved_fds;	/* reserved at fd.c */
 
 	/* while they are filled */
 	int64		filled_bytes;	/* of all files, so far */
@@ -145,7 +145,7 @@ extern double sp_margin;	/* GUC, see pg_sync_probe.c */
 
 extern void sp_probe_plan(sp_run *run, int64 duration_us, sp_probing *state);
 extern void sp_probe_location(sp_probing *state);
-extern void sp_tell_if_too_short(int64 rounds);
+extern void sp_notice_if_too_short(int64 rounds);
 
 /* --------------------------------------------------------------- suites.c */
 
@@ -185,7 +185,8 @@ struct sp_run
 /* What a suite does beside measuring.  Functions may be NULL. */
 struct sp_probe_suite
 {
-	const sp_suite *engine;
+	const char *name;
+	const sp_suite *engine;		/* or NULL, with measure */
 
 	/* It measures itself, and sets run->compared. */
 	void		(*measure) (FunctionCallInfo fcinfo, sp_run *run);
@@ -195,7 +196,7 @@ struct sp_probe_suite
 	int			flush_size;		/* if that is refused; 0: there are several */
 
 	char	   *(*progress) (const sp_probe *probe);	/* instead of mean times: a line */
-	void		(*tell_end) (const sp_probe *probe);
+	void		(*report_end) (const sp_probe *probe);
 
 	/* of a row of measurements: its detail if all went well, or NULL; more of its columns */
 	char	   *(*describe) (const sp_probe *probe, int c);
@@ -208,7 +209,7 @@ struct sp_probe_suite
 	void		(*record) (const sp_run *run);
 };
 
-/* All of them; behind the last, one without an engine. */
+/* All of them; behind the last, one without a name. */
 extern const sp_probe_suite sp_probe_suites[];
 
 /* --------------------------------------------------------- suite_stream.c */
@@ -216,7 +217,7 @@ extern const sp_probe_suite sp_probe_suites[];
 extern int	sp_max_stream_mb;	/* GUC, see pg_sync_probe.c */
 
 extern char *sp_stream_progress(const sp_probe *probe);
-extern void sp_stream_tell_end(const sp_probe *probe);
+extern void sp_stream_report_end(const sp_probe *probe);
 extern char *sp_stream_describe(const sp_probe *probe, int c);
 extern void sp_stream_record(const sp_run *run);
 
@@ -232,8 +233,8 @@ extern void sp_notice_filling(sp_probing *state);
 
 /* --------------------------------------------------------------- record.c */
 
-extern void sp_add_sample_row(sp_run *run, const sp_histogram *histogram, const double *means, int n,
-						  const double *controls, int ncontrols);
+extern void sp_add_sample_row(sp_run *run, const sp_histogram *histogram, const double *means,
+							  int n, const double *controls, int ncontrols);
 
 /* "recommended", if that is the label of what is recommended. */
 extern void sp_put_recommended(sp_row *row, const sp_comparison *comparison,

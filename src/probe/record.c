@@ -44,7 +44,7 @@ describe_error(const sp_result *result)
 					strerror(result->error_number));
 }
 
-/* The error of a test case, when it was left out, or what its suite says of it; or NULL. */
+/* The error of a test case, when it was left out, or the detail of its suite; or NULL. */
 static const char *
 describe_case(const sp_run *run, int c)
 {
@@ -191,7 +191,8 @@ measurement_rows(sp_run *run)
 			continue;
 		run->measurements[run->nmeasurements] = measurement_row(run, c, run->nmeasurements + 1);
 		run->nmeasurements++;
-		sp_add_sample_row(run, &results[c].histogram, results[c].series.mean_us, results[c].series.n,
+		sp_add_sample_row(run, &results[c].histogram, results[c].series.mean_us,
+						  results[c].series.n,
 					  controls ? controls->mean_us : NULL, controls ? controls->n : 0);
 	}
 }
@@ -219,7 +220,7 @@ put_longer_duration(sp_row *row, const sp_judgement *judgement, int64 duration_u
 }
 
 /*
- * What a run of that duration says of a setting, and why: the columns of sync_probe.runs.  least_s:
+ * The judgement of a run of that duration: its columns of sync_probe.runs.  least_s:
  * the shortest run to recommend if it is undecided.
  */
 void
@@ -270,7 +271,7 @@ run_row(const sp_run *run, TupleDesc row_type)
 		sp_row_put_int(row, "run_id", INT8OID, run->run_id);
 	sp_row_put_text(row, "label", run->label);
 	sp_row_put_name(row, "location", NameStr(run->location.name));
-	sp_row_put_text(row, "suite", run->suite->engine->name);
+	sp_row_put_text(row, "suite", run->suite->name);
 	sp_row_put_name(row, "workload", run->workload);
 	if (run->workers > 0)
 		sp_row_put_int(row, "workers", INT4OID, run->workers);
@@ -323,7 +324,7 @@ sp_record(sp_run *run, bool wanted)
 {
 	TupleDesc	run_type = sp_history_row_type("runs");
 
-	if (wanted && sp_record_or_tell())
+	if (wanted && sp_record_or_notice())
 		run->run_id = sp_history_next_id();
 	run->measurement_type = sp_history_row_type("measurements");
 	if (run->compared)

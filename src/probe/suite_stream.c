@@ -86,7 +86,7 @@ sp_stream_describe(const sp_probe *probe, int c)
 }
 
 void
-sp_stream_tell_end(const sp_probe *probe)
+sp_stream_report_end(const sp_probe *probe)
 {
 	const sp_stream *stream = probe->data;
 	double		ns = (double) (probe->finished_ns - probe->started_ns);
@@ -97,7 +97,8 @@ sp_stream_tell_end(const sp_probe *probe)
 			(errmsg("the run ended after %.1f s: pg_sync_probe.max_stream_write (%s) is used up",
 					ns / SP_NS_PER_S, sp_pretty_bytes(stream->max_bytes)),
 			 errdetail("What was measured until then counts. At this rate, the whole duration would write %s.",
-					   sp_pretty_bytes((int64) (stream->written_bytes * (probe->duration_ns / ns)))),
+					   sp_pretty_bytes((int64) (stream->written_bytes *
+												(probe->duration_ns / ns)))),
 			 errhint("A superuser can raise the limit, which bounds the wear of the device.")));
 }
 

@@ -76,18 +76,15 @@ put_part(sp_row *row, const sp_probe *probe, int c)
 
 /* ---------------------------------------------------------------- the table */
 
-/* It is not one of the engine's. */
-static const sp_suite commit_engine = {.name = SP_COMMIT_SUITE};
-
-#define SP_SUITE(name, ...)		{.engine = &sp_suite_##name, __VA_ARGS__},
+#define SP_SUITE(id, ...)		{.name = #id, .engine = &sp_suite_##id, __VA_ARGS__},
 
 const sp_probe_suite sp_probe_suites[] = {
 #include "engine/measure/suitelist.h"
 	{
-		.engine = &commit_engine,
+		.name = SP_COMMIT_SUITE,
 		.measure = sp_commit_suite,
 		.refused = SP_REFUSE(SP_ARG_DUTY_CYCLE),
 		.refused_hint = "Use a longer flush_interval or fewer workers for less load."
 	},
-	{.engine = NULL}
+	{.name = NULL}
 };

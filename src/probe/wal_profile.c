@@ -70,7 +70,7 @@ take_interval(sp_wal_profile *profile, double flushes_per_sec)
 	profile->knows_interval = true;
 }
 
-/* The average since the server's statistics were reset, as far as they tell it. */
+/* The average since the server's statistics were reset, as far as they have it. */
 static void
 read_average_pace(sp_wal_profile *profile)
 {
@@ -117,7 +117,7 @@ read_pace(sp_wal_profile *profile)
 }
 
 void
-sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters)
+sp_wal_profile_notice_unknown(const sp_wal_profile *profile, bool interval_matters)
 {
 	bool		no_size = !profile->knows_size;
 	bool		no_interval = interval_matters && !profile->knows_interval;
@@ -140,7 +140,7 @@ sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters
 }
 
 /*
- * A recent commit_waits() that saw commits tells more of the load than a moment does, and an
+ * A recent commit_waits() that saw commits shows more of the load than a moment does, and an
  * idle moment must not displace it.
  */
 void

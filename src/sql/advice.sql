@@ -154,10 +154,10 @@ END
 $$;
 
 --
--- What a run of the wal suite says today of its location; null: there is none.  It takes rows,
+-- What a run of the wal suite means today for its location; null: there is none.  It takes rows,
 -- because a run on a standby is not in the tables and has no run_id.  changes is the result of
 -- changes_since(); was_followed: what the run recommends instead is the current value; tested is
--- that of power_tested(), which stands above what counters tell.
+-- that of power_tested(), which stands above what counters show.
 --
 CREATE FUNCTION sync_probe_internal.run_advice(
     of_location name,
@@ -222,7 +222,7 @@ END
 $$;
 
 --
--- The runs that this server made; others tell nothing of it.  Whoever wants the newest one of a
+-- The runs that this server made; others mean nothing for it.  Whoever wants the newest one of a
 -- location and a suite sorts by run_id + 0, as the index of runs does, and compares directory and
 -- device as one array, where null equals null: with IS NOT DISTINCT FROM, and a device that no run
 -- knows, the planner expects no row and sorts the whole history of the location.  A list of columns
@@ -292,8 +292,8 @@ FROM (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
 $$;
 
 --
--- What live_runs() say of wal_sync_method: the first one that counts, and the newest one; and what
--- they say of commit_delay.  compared: the methods of the first one.  Commands are null where
+-- The result of live_runs() for wal_sync_method: the first one that counts, and the newest one; and
+-- for commit_delay.  compared: the methods of the first one.  Commands are null where
 -- nothing is to change, or a longer run decides nothing; delay_reason goes with delay_commands.
 --
 CREATE FUNCTION sync_probe_internal.live_advice(

@@ -121,7 +121,7 @@ $$;
 -- If two names are equal, the number of each run is part of its name.
 --
 -- Names of test cases are unique within a test of a run: the method, and where that is not unique,
--- what tells them apart.
+-- what distinguishes them.
 --
 -- value_us is the median of the samples, as in a verdict, where all of the runs have samples
 -- of the case.  It is the mean of all operations where one has none, since a mean and a
@@ -154,23 +154,23 @@ BEGIN
     PERFORM sync_probe_internal.require_runs(run_ids, 100);
     RETURN QUERY
         WITH runs AS MATERIALIZED (
-            SELECT n.place,
+            SELECT n.nth,
                    CASE WHEN max(n.alike) OVER () = 1 THEN n.name
                         WHEN n.label IS NULL THEN format('run %s', (n.run).run_id)
                         ELSE format('run %s: %s', (n.run).run_id, n.label) END AS name,
                    n.run
             FROM (SELECT l.*, count(*) OVER (PARTITION BY l.name) AS alike
-                  FROM (SELECT i.place, r AS run, nullif(left(r.label, 40), '') AS label,
+                  FROM (SELECT i.nth, r AS run, nullif(left(r.label, 40), '') AS label,
                                coalesce(nullif(left(r.label, 40), ''), format('run %s', r.run_id))
                                    AS name
-                        FROM unnest(run_ids) WITH ORDINALITY AS i (run_id, place)
+                        FROM unnest(run_ids) WITH ORDINALITY AS i (run_id, nth)
                         JOIN sync_probe.runs AS r ON r.run_id = i.run_id) AS l) AS n
-        ), told AS (
-            SELECT r.place, r.name, r.run, m AS measured, m.test, i.median, i.low, i.high,
+        ), labeled AS (
+            SELECT r.nth, r.name, r.run, m AS measured, m.test, i.median, i.low, i.high,
                    m.method
                    || CASE WHEN m.direct_io AND NOT bool_and(m.direct_io)
-                                    OVER (PARTITION BY r.place, m.test, m.method)
-                           THEN ' direct' ELSE '' END AS told
+                                    OVER (PARTITION BY r.nth, m.test, m.method)
+                           THEN ' direct' ELSE '' END AS label
             FROM runs AS r
             JOIN sync_probe.measurements AS m ON m.run_id = (r.run).run_id
             LEFT JOIN sync_probe_internal.samples AS s
@@ -179,17 +179,17 @@ BEGIN
                 ON true
         ), named AS (
             SELECT t.*,
-                   t.told || coalesce(' #' || nullif(row_number() OVER (
-                       PARTITION BY t.place, t.test, t.told ORDER BY (t.measured).ordinal), 1), '')
+                   t.label || coalesce(' #' || nullif(row_number() OVER (
+                       PARTITION BY t.nth, t.test, t.label ORDER BY (t.measured).ordinal), 1), '')
                        AS test_case
-            FROM told AS t
+            FROM labeled AS t
         ), valued AS (
             SELECT n.*,
                    bool_and(n.median IS NOT NULL) FILTER (WHERE (n.measured).mean_us IS NOT NULL)
                        OVER (PARTITION BY n.test, n.test_case) AS by_median
             FROM named AS n
         ), cases AS MATERIALIZED (
-            SELECT v.place, v.name, v.run, v.test, v.test_case, v.measured,
+            SELECT v.nth, v.name, v.run, v.test, v.test_case, v.measured,
                    CASE WHEN v.by_median THEN 'median' WHEN NOT v.by_median THEN 'mean' END
                        AS statistic,
                    CASE WHEN v.by_median THEN v.median ELSE (v.measured).mean_us END AS value_us,
@@ -202,30 +202,30 @@ BEGIN
         SELECT c.name, c.test, c.test_case,
                round(c.value_us::numeric, CASE WHEN c.value_us < 10 THEN 3 ELSE 1 END)::float8,
                round((c.value_us / nullif(f.value_us, 0))::numeric, 3)::float8,
-               CASE WHEN c.place > 1
+               CASE WHEN c.nth > 1
                     THEN round((c.low / nullif(f.high, 0))::numeric, 3)::float8 END,
-               CASE WHEN c.place > 1
+               CASE WHEN c.nth > 1
                     THEN round((c.high / nullif(f.low, 0))::numeric, 3)::float8 END,
                sync_probe.bar(c.value_us / nullif(max(c.value_us) OVER of_test, 0), 20),
                nullif(concat_ws('; ',
-                   CASE WHEN c.place > f.place AND num_nulls(c.value_us, f.value_us) = 0
+                   CASE WHEN c.nth > f.nth AND num_nulls(c.value_us, f.value_us) = 0
                         THEN sync_probe_internal.differences(f.run, f.measured, c.run, c.measured)
-                        WHEN c.place > 1 AND c.value_us IS NOT NULL
+                        WHEN c.nth > 1 AND c.value_us IS NOT NULL
                              AND (c.run).suite <> (o.run).suite
                         THEN format('suite %s, not %s', (c.run).suite, (o.run).suite)
-                        WHEN c.place > 1 AND c.value_us IS NOT NULL
+                        WHEN c.nth > 1 AND c.value_us IS NOT NULL
                         THEN format('not measured by %s', o.name) END,
                    CASE WHEN c.unsafe THEN 'its syncs do not reach the device' END,
-                   CASE WHEN f.unsafe AND c.place > 1
+                   CASE WHEN f.unsafe AND c.nth > 1
                         THEN format('syncs of %s do not reach the device', f.name) END), ''),
                c.statistic, (c.run).run_id, (c.measured).ordinal
         FROM cases AS c
-        JOIN runs AS o ON o.place = 1
-        LEFT JOIN cases AS f ON f.place = 1 AND f.test = c.test AND f.test_case = c.test_case
+        JOIN runs AS o ON o.nth = 1
+        LEFT JOIN cases AS f ON f.nth = 1 AND f.test = c.test AND f.test_case = c.test_case
         WINDOW of_test AS (PARTITION BY c.test)
         ORDER BY min((c.measured).ordinal) OVER of_test, c.test,
                  min((c.measured).ordinal) OVER (PARTITION BY c.test, c.test_case), c.test_case,
-                 c.place;
+                 c.nth;
 END
 $$;
 

@@ -52,10 +52,10 @@ COMMENT ON FUNCTION sync_probe.export_json IS
 -- Writes as the owner of the tables, as probe() does: a role that may import needs no privileges
 -- on the history.  A value of jsonb takes up to a hundred times as much memory as its text.
 --
--- The types and constraints of the tables say what a row may be, fault what else is wrong.  Views
--- divide and multiply figures, so none is negative, infinite, beyond 10^15, or so small that they
--- would underflow; but identifiers of clusters may be.  The tables' types read figures in strings,
--- too: so what they make of them is looked at.
+-- The types and constraints of the tables decide what a row may be, fault what else is wrong.
+-- Views divide and multiply figures, so none is negative, infinite, beyond 10^15, or so small that
+-- they would underflow; but identifiers of clusters may be.  The tables' types
+-- read figures in strings, too: so what they make of them is looked at.
 --
 CREATE FUNCTION sync_probe.import_json(document text)
 RETURNS SETOF bigint

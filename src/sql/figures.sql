@@ -5,7 +5,7 @@
 -- So text keeps its size from a phone to paper.  Labels cannot touch, whatever was measured:
 -- numbers are short, ticks far apart, and names and units stand in the margin.  Colours are
 -- classes: cur (current), rec (recommended), oth (other), bad (syncs do not reach the device).  A
--- colour never says something that no word says.
+-- colour never shows what no word shows.
 --
 -- The function of a kind of figure returns its height in pixels, and its content.
 --

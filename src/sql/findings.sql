@@ -3,7 +3,7 @@
 -- their codes instead.  causes: the first locations of such file systems.
 --
 CREATE FUNCTION sync_probe_internal.name_effects(
-    told sync_probe_internal.finding[],
+    result sync_probe_internal.finding[],
     causes name[])
 RETURNS sync_probe_internal.finding[]
 LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
@@ -18,7 +18,7 @@ RETURN ARRAY(
              coalesce(l.shares_filesystem_with, l.name) AS c
         WHERE c = ANY (causes)
     ), named AS (
-        -- effect_of: the cause that says it all.
+        -- effect_of: the cause that covers it.
         SELECT x.*, c.cause,
                CASE WHEN x.code IN ('flush_missing', 'write_cache_volatile', 'implausibly_fast')
                          OR x.code = 'outdated_run' AND x.evidence #>> '{changes,1}' IS NULL
@@ -26,7 +26,7 @@ RETURN ARRAY(
                          OR x.code = 'drift' AND (x.evidence ->> 'p50_us')::float8
                                                  < (x.evidence ->> 'earlier_median_us')::float8
                     THEN c.cause END AS effect_of
-        FROM unnest(told) AS x
+        FROM unnest(result) AS x
         LEFT JOIN cause AS c USING (location)
     )
     SELECT (t.location, t.severity, t.code, t.message, t.hint, t.commands,
@@ -55,8 +55,8 @@ $$;
 -- statement when it is first reached.  So what few servers need has a branch or a function of its
 -- own, and storage is examined once, by advice().  plan_cache_mode: else five calls plan anew.
 --
--- One cause is one finding: what is true of a file system is told at the first location on it, and
--- what follows from a mount without barriers is named in the evidence of barrier_off.
+-- One cause is one finding: what is true of a file system is reported at the first location on it,
+-- and what follows from a mount without barriers is named in the evidence of barrier_off.
 --
 -- jit: a plan may look costly enough to compile, which takes seconds for a query of milliseconds.
 --
@@ -70,7 +70,7 @@ SET jit = off
 AS $$
 DECLARE
     busiest name := sync_probe_internal.busiest_tablespace();
-    told sync_probe_internal.finding[];
+    result sync_probe_internal.finding[];
     places sync_probe_internal.storage[]; runs sync_probe.runs[]; suites text[];
     settled jsonb := '{}'; restores text[];
     tested name[];		-- with a power test, which counters need not confirm
@@ -83,11 +83,11 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
     suites := suites || a.suites;
     IF (a.run).run_id IS NOT NULL THEN
         runs := array_append(runs, a.run);
-        told := told || sync_probe_internal.run_findings(a.run, a.measured);
+        result := result || sync_probe_internal.run_findings(a.run, a.measured);
     END IF;
 
     IF a.verdict = 'outdated' THEN
-        told := told || (a.location, 'warning', 'outdated_run',
+        result := result || (a.location, 'warning', 'outdated_run',
         format('run %s is outdated: %s', a.run_id, array_to_string(a.changes, '; ')),
         -- a change of commit_delay is no part of it
         'Its recommendation may no longer hold. Probe again.',
@@ -99,7 +99,7 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
     -- Only with a recommendation to change wal_sync_method on the running server, see
     -- change_commands().
     IF 'CHECKPOINT' = ANY (a.commands) THEN
-        told := told || (a.location, 'info', 'sync_method_change',
+        result := result || (a.location, 'info', 'sync_method_change',
         format('while processes change from %s to %s, WAL counts as flushed that the disk may not'
                ' have', a.current_method, a.recommended_method),
         'If the power fails then, commits are lost or the cluster is damaged. It is over when a'
@@ -113,7 +113,7 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
     IF 'SELECT sync_probe.cleanup()' = ANY (a.commands) THEN
         restores := string_to_array(
             left(substr(current_setting('pg_sync_probe.trial_restores'), 2), -1), '","');
-        told := told || (a.location, 'error', 'trial_not_restored',
+        result := result || (a.location, 'error', 'trial_not_restored',
         format('a trial has left %s = %s behind', restores[1],
                current_setting(restores[1], true)),
         'The server or the machine has failed during the trial. Restore the value from before.',
@@ -127,7 +127,7 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
         SELECT t.* INTO s FROM sync_probe_internal.power_tested(
             a.location, (a.place).directory, (a.place).device) AS t;
         IF s.durable = 'refuted' THEN
-            told := told || (a.location, 'error', 'power_test_lost',
+            result := result || (a.location, 'error', 'power_test_lost',
             format('a power cut has lost what was synced to %s with %s (run %s)',
                    coalesce(s.device, a.location), s.wal_sync_method, s.run_id),
             'Commits can be lost, and the cluster be damaged. Switch the volatile cache of the'
@@ -140,7 +140,7 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
 
     IF (a.place).power_test_left THEN
         PERFORM FROM sync_probe.running AS r WHERE r.suite = 'power_test';
-        IF NOT FOUND THEN told := told || (a.location, 'warning', 'power_test_left',
+        IF NOT FOUND THEN result := result || (a.location, 'warning', 'power_test_left',
         format('%s has the file of a power test', a.location),
         format('Read it: SELECT * FROM sync_probe.power_test_result(last_number, %L), with the'
                ' last number that the client has shown. Then SELECT sync_probe.cleanup() removes'
@@ -150,16 +150,16 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
     END IF;
 
     IF a.passed_over IS NOT NULL THEN
-        told := told || (a.location, 'info', 'run_passed_over',
+        result := result || (a.location, 'info', 'run_passed_over',
         format('run %s is the newest of %s, but no advice rests on it: %s',
                a.passed_over, a.location, a.passed_over_why),
         'Advice rests on runs of this server, at this directory and device, at the cluster''s own'
         ' pace.', NULL,
         jsonb_build_object('run_id', a.passed_over, 'finished_at', a.passed_over_at,
                            'why', a.passed_over_why))::sync_probe_internal.finding;
-    -- Without a run that counts; other findings may say already why there is none.
+    -- Without a run that counts; another finding may already be the reason.
     ELSIF a.is_advised AND a.durable = 'unknown' AND (a.run).run_id IS NULL THEN
-        told := told || (a.location, 'info', 'durable_unknown',
+        result := result || (a.location, 'info', 'durable_unknown',
         format('no probe has seen whether syncs at %s reach the device', a.location),
         'Probe it.',
         ARRAY[sync_probe_internal.probe_command(a.location)],
@@ -168,13 +168,13 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
 END LOOP;
 
 IF 'segments' = ANY (suites) THEN
-    -- What a run of the suite segments says of wal_recycle and wal_init_zero, a row for each.
+    -- The verdicts of suite segments on wal_recycle and wal_init_zero, a row for each.
     FOR s IN SELECT * FROM sync_probe_internal.segment_advice(places) LOOP
         IF s.location = 'pg_wal' AND s.verdict <> 'undecided' THEN
             -- what was measured needs no rule
             settled := settled || jsonb_build_object(s.setting, false);
         END IF;
-        told := told || (
+        result := result || (
         s.location, CASE WHEN s.verdict = 'switch' AND s.location = 'pg_wal' THEN 'warning'
                          ELSE 'info' END, 'cow_wal_settings',
         format(CASE s.verdict WHEN 'switch' THEN '%s = %s makes WAL segments cheaper (run %s)'
@@ -190,19 +190,19 @@ IF 'segments' = ANY (suites) THEN
 END IF;
 
 IF 'stream' = ANY (suites) THEN
-    told := told || ARRAY(SELECT t FROM sync_probe_internal.stream_findings(places) AS t);
+    result := result || ARRAY(SELECT t FROM sync_probe_internal.stream_findings(places) AS t);
 END IF;
 
 FOREACH f IN ARRAY sync_probe_internal.storage_findings(places, runs, busiest, settled) LOOP
-    told := told || f;
+    result := result || f;
     IF f.code = 'barrier_off' THEN causes := causes || f.location; END IF;
 END LOOP;
 
--- Nothing of the server tells what fsync was before, but a run of that time does.
+-- The server does not keep what fsync was before, but a run of that time does.
 IF current_setting('fsync')::boolean
    AND EXISTS (SELECT FROM sync_probe.runs AS r
                WHERE NOT r.fsync AND r.finished_at > pg_postmaster_start_time())
-THEN told := told || ARRAY(SELECT ('pg_wal', 'warning', 'fsync_was_off',
+THEN result := result || ARRAY(SELECT ('pg_wal', 'warning', 'fsync_was_off',
     format('fsync was off during run %s, after this server was started: what was written meanwhile'
            ' may not be on disk', (r.run).run_id),
     'If the operating system crashes, the cluster may be destroyed. Run sync on the machine, or'
@@ -221,7 +221,7 @@ END IF;
 published := ARRAY(SELECT p.pubname FROM pg_publication AS p WHERE p.puballtables
                    ORDER BY p.pubname);
 IF published[1] IS NOT NULL THEN
-    told := told || ('pg_wal', 'warning', 'history_published',
+    result := result || ('pg_wal', 'warning', 'history_published',
     format('publication %s is FOR ALL TABLES, which includes the tables of this extension',
            (SELECT string_agg(quote_ident(p), ', ' ORDER BY p) FROM unnest(published) AS p)),
     'Subscribers that lack these tables stop at the first row that is recorded. Keep the'
@@ -229,15 +229,15 @@ IF published[1] IS NOT NULL THEN
     jsonb_build_object('publications', published))::sync_probe_internal.finding;
 END IF;
 
-IF causes IS NOT NULL THEN told := sync_probe_internal.name_effects(told, causes); END IF;
+IF causes IS NOT NULL THEN result := sync_probe_internal.name_effects(result, causes); END IF;
 
 RETURN QUERY
 SELECT t.*
-FROM unnest(told) AS t
+FROM unnest(result) AS t
 WHERE t.code <> 'durable_unknown'
    OR (t.location = ANY (tested)) IS NOT TRUE
       AND (t.evidence ? 'run_id'
-           OR NOT EXISTS (SELECT FROM unnest(told) AS o
+           OR NOT EXISTS (SELECT FROM unnest(result) AS o
                           WHERE o.location = t.location
                             AND o.code IN ('barrier_off', 'device_unknown', 'memory_filesystem',
                                            'network_filesystem', 'read_only_filesystem',

@@ -5,7 +5,7 @@
 -- the old end of WAL is written again, so it is the mean over all places where flush_size bytes
 -- can begin in a page of 8 kB.
 --
--- A disk that others use tells this only if background I/O was seen for as long as the syncs.  No
+-- A disk that others use proves this only if background I/O was seen for as long as the syncs.  No
 -- device writes less than it is given: such a figure is background I/O, taken for the run's.
 --
 CREATE FUNCTION sync_probe_internal.device_bytes(
@@ -101,7 +101,7 @@ DECLARE
     bytes float8; written float8; utilization float8; lacking numeric;
     background float8; ratio float8; noise float8; margin float8;
     on_virtual_disk boolean; below_lacking boolean; refused text[];
-    told sync_probe_internal.finding[] := '{}';
+    result sync_probe_internal.finding[] := '{}';
 BEGIN
     -- The method in use, which may be another one since the run, if the run measured it.
     FOREACH m IN ARRAY measured LOOP
@@ -120,21 +120,21 @@ BEGIN
         END IF;
     END LOOP;
     IF saturated.test IS NULL THEN
-        RETURN told;
+        RETURN result;
     END IF;
     durable := coalesce(paced.durable, saturated.durable, 'unknown');
     bytes := (storage #>> ARRAY['device_bytes_per_op', paced.ordinal::text])::float8;
 
-    -- Storage that is known to sync nothing has a finding of its own, which says why.
+    -- Storage that is known to sync nothing has a finding of its own, with the reason.
     IF durable = 'no' AND NOT storage ? 'syncs_nothing' THEN
         written := least(bytes, (storage #>> ARRAY['device_bytes_per_op', saturated.ordinal::text]
                                 )::float8);
-        lacking := storage #>> ARRAY['lacking_share', paced.ordinal::text];
+        lacking := storage #>> ARRAY['unflushed_fraction', paced.ordinal::text];
         -- behind a hypervisor the counters are those of the virtual disk
         on_virtual_disk := (SELECT bool_and(coalesce((d ->> 'virtual')::boolean, false))
                             FROM jsonb_array_elements(disks) AS d WHERE NOT d ? 'below');
         disk := CASE WHEN on_virtual_disk THEN 'the virtual disk ' ELSE '' END || device;
-        told := told || (run.location, 'error', 'flush_missing',
+        result := result || (run.location, 'error', 'flush_missing',
         CASE WHEN storage ->> 'writes_uncounted' = 'false' AND written < 0.1 * run.flush_size
              THEN format('syncs with %s write nothing to %s: commits are lost when this machine'
                          ' fails', paced.method, disk)
@@ -154,9 +154,9 @@ BEGIN
         jsonb_build_object('run_id', run.run_id, 'method', paced.method,
                            'paced_flushes_per_op', paced.flushes_per_op,
                            'saturated_flushes_per_op', saturated.flushes_per_op,
-                           'lacking_share', lacking,
-                           'own_share', (storage #>> ARRAY['own_share', paced.ordinal::text]
-                                        )::numeric,
+                           'unflushed_fraction', lacking,
+                           'flushed_fraction',
+                           (storage #>> ARRAY['flushed_fraction', paced.ordinal::text])::numeric,
                            'others', storage -> 'others', 'device_bytes_per_op', written,
                            'write_cache', storage -> 'write_cache', 'fua', storage -> 'fua')
         )::sync_probe_internal.finding;
@@ -174,7 +174,7 @@ BEGIN
                OR run.filesystem IN ('tmpfs', 'ramfs') IS TRUE AS is_memory
         INTO o FROM jsonb_array_elements(disks) AS d WHERE NOT d ? 'below';
         IF o.rotates OR saturated.p50_us < 5 AND NOT o.is_memory
-        THEN told := told || (run.location, 'warning', 'implausibly_fast',
+        THEN result := result || (run.location, 'warning', 'implausibly_fast',
         CASE WHEN o.rotates
              THEN format('%s syncs a second with %s, but %s is a rotating disk, which turns at most'
                          ' 250 times a second', round(saturated.ops_per_sec), paced.method, device)
@@ -195,7 +195,8 @@ BEGIN
                           WHERE d ? 'counts_flushes_only');
         END IF;
         IF storage ? 'no_counters' AND NOT storage ? 'syncs_nothing' OR storage ? 'readings_lost'
-           OR uncounted IS NOT NULL THEN told := told || (run.location, 'info', 'counters_unknown',
+           OR uncounted IS NOT NULL
+        THEN result := result || (run.location, 'info', 'counters_unknown',
         CASE WHEN uncounted IS NOT NULL
              THEN format('I/O statistics of %s are disabled: only its flushes are counted',
                          uncounted)
@@ -221,7 +222,8 @@ BEGIN
                round((d.low / d.given)::numeric, 1) AS factor_low,
                round((d.high / d.given)::numeric, 1) AS factor_high
         INTO o FROM sync_probe_internal.device_bytes(storage, paced, run.flush_size) AS d;
-        IF o.low > 4 * o.given THEN told := told || (run.location, 'warning', 'write_amplification',
+        IF o.low > 4 * o.given
+        THEN result := result || (run.location, 'warning', 'write_amplification',
         format('each sync of %s bytes makes %s write %s (%s times as much, at least %s)',
                o.given, device, pg_size_pretty(round(o.own)::bigint), o.factor, o.factor_low),
         CASE WHEN run.filesystem = 'btrfs'
@@ -240,7 +242,7 @@ BEGIN
         END IF;
     END IF;
 
-    IF refused IS NOT NULL THEN told := told || (run.location, 'info', 'direct_io_refused',
+    IF refused IS NOT NULL THEN result := result || (run.location, 'info', 'direct_io_refused',
         format('the file system (%s) refuses O_DIRECT', coalesce(run.filesystem, 'unknown')),
         'PostgreSQL works without direct I/O; debug_io_direct = wal would fail here.', NULL,
         jsonb_build_object('run_id', run.run_id, 'methods', refused)
@@ -252,7 +254,7 @@ BEGIN
         slow := CASE WHEN paced.p99_us > '10' * paced.p50_us AND paced.p50_us > '0' THEN paced
                      WHEN saturated.p99_us > '10' * saturated.p50_us AND saturated.p50_us > '0'
                      THEN saturated END;
-        IF slow.test IS NOT NULL THEN told := told || (run.location, 'warning', 'slow_tail',
+        IF slow.test IS NOT NULL THEN result := result || (run.location, 'warning', 'slow_tail',
         format('one sync in a hundred with %s takes %s us or more, %s times the median (%s)',
                slow.method, slow.p99_us, round((slow.p99_us / slow.p50_us)::numeric), slow.test),
         format('Commits stall then. Find out what else writes there (iostat -x 1), and see'
@@ -265,7 +267,7 @@ BEGIN
     -- memory themselves.
     ELSIF storage ->> 'syncs_nothing' ~ '(tmpfs|ramfs)$'
        AND coalesce(run.filesystem, '') NOT IN ('tmpfs', 'ramfs')
-    THEN told := told || (run.location, 'error', 'memory_filesystem',
+    THEN result := result || (run.location, 'error', 'memory_filesystem',
         format('%s: syncs there reach no device', storage ->> 'syncs_nothing'),
         'Store nothing there that the cluster needs.', NULL,
         jsonb_build_object('run_id', run.run_id, 'syncs_nothing', storage -> 'syncs_nothing',
@@ -279,7 +281,7 @@ BEGIN
     IF abs(ratio - '1') > margin THEN
         noise := greatest((storage #>> '{earlier,noise}')::float8,
                           (paced.relative_speed_high - paced.relative_speed_low) / 2, 0);
-        IF abs(ratio - '1') > margin + noise THEN told := told || (
+        IF abs(ratio - '1') > margin + noise THEN result := result || (
         run.location, CASE WHEN ratio > 2 THEN 'warning' ELSE 'info' END, 'drift',
         format('a paced sync with %s takes %s us, %s times as long as before (median of %s earlier'
                ' %s)', paced.method, paced.p50_us, round(ratio::numeric, 2),
@@ -298,7 +300,7 @@ BEGIN
 
     -- Of the file of a loop device: the options of its mount, and what its disk counts.
     IF storage ? 'backing_file' THEN
-        told := told || ARRAY(SELECT (
+        result := result || ARRAY(SELECT (
         run.location, 'warning', 'barrier_off',
         format('%s is backed by file %s, on a file system mounted with %s',
                device, storage ->> 'backing_file', option),
@@ -323,7 +325,7 @@ BEGIN
                             AND NOT d ? 'counts_flushes');
         END IF;
         -- A loop device whose cache is set to write through gets no flushes to pass on.
-        told := told || (
+        result := result || (
         run.location, CASE WHEN below_lacking THEN 'warning' ELSE 'info' END, 'loop_device',
         format('%s is the file %s on %s: %s', device, storage ->> 'backing_file',
                coalesce(storage ->> 'backing_filesystem', 'an unknown file system'),
@@ -346,7 +348,7 @@ BEGIN
     background := (storage #>> '{others,flushes_per_sec}')::float8 * paced.mean_us / '1e6';
     IF background > '0' AND durable <> 'unknown'
        AND (storage #>> '{others,most_flushes_per_sec}')::float8 * paced.mean_us / '1e6' > '0.1'
-    THEN told := told || (run.location, 'info', 'counters_shared',
+    THEN result := result || (run.location, 'info', 'counters_shared',
         format('background I/O flushes %s %s times a second, so its counters prove less',
                device, storage #>> '{others,flushes_per_sec}'),
         'To know more, probe longer with stop_early => false, or when the device is quiet.', NULL,
@@ -355,15 +357,15 @@ BEGIN
                            'flushes_per_op', paced.flushes_per_op))::sync_probe_internal.finding;
     END IF;
 
-    -- Each way to it has its words, unless a finding says so already: a disk below a loop device
-    -- that gets no flush, or counters that were not read.
+    -- Each way to it has its words, unless another finding has it already: a disk below a loop
+    -- device that gets no flush, or counters that were not read.
     IF durable = 'unknown' AND below_lacking IS NOT TRUE AND NOT storage ? 'no_counters'
        AND NOT (storage ? 'readings_lost' AND bytes IS NULL) THEN
         -- why is stored of the method that was current
         why := CASE WHEN paced.method = run.wal_sync_method
-                    THEN coalesce(storage ->> 'durable_unknown', 'the run does not say why')
+                    THEN coalesce(storage ->> 'durable_unknown', 'the run has no reason')
                     ELSE 'this method was not the current one of the run' END;
-        told := told || (run.location, 'info', 'durable_unknown',
+        result := result || (run.location, 'info', 'durable_unknown',
         format('it is unknown whether syncs with %s reach %s: %s', paced.method, device, why),
         CASE WHEN why ~ 'background'
              THEN 'Probe longer with stop_early => false, or when the device is quiet.'
@@ -373,13 +375,14 @@ BEGIN
                            'paced_flushes_per_op', paced.flushes_per_op,
                            'saturated_flushes_per_op', saturated.flushes_per_op,
                            'below_flushes_per_op', storage -> 'below_flushes_per_op',
-                           'own_share', storage -> 'own_share', 'others', storage -> 'others',
+                           'flushed_fraction', storage -> 'flushed_fraction',
+                           'others', storage -> 'others',
                            'disks', storage -> 'disks'))::sync_probe_internal.finding;
     END IF;
 
     IF storage ? 'zfs' THEN
         zfs := storage -> 'zfs';
-        told := told || ARRAY(SELECT (
+        result := result || ARRAY(SELECT (
         run.location, z.severity, z.code, z.message, z.hint, NULL,
         jsonb_build_object('run_id', run.run_id, 'zfs', zfs))::sync_probe_internal.finding
         FROM (VALUES
@@ -405,7 +408,7 @@ BEGIN
      format('not all ZFS properties of %s are known: %s', zfs ->> 'dataset',
             coalesce(zfs ->> 'unknown', 'sync is missing')),
      'Check them yourself: zfs get sync,logbias,recordsize; zpool status. Setting'
-     ' pg_sync_probe.zfs_directory says where these programs are.')
+     ' pg_sync_probe.zfs_directory is the directory of these programs.')
         ) AS z (holds, severity, code, message, hint)
         WHERE z.holds);
     END IF;
@@ -413,7 +416,7 @@ BEGIN
     -- The kernel counts device time in milliseconds and clock ticks: too coarse for a few syncs.
     IF saturated.mean_us > '1000' AND saturated.mean_us * saturated.ops::float8 >= '100000' THEN
         utilization := (storage #>> ARRAY['device_utilization', saturated.ordinal::text])::float8;
-        IF utilization < '0.25' THEN told := told || (run.location, 'warning', 'software_bound',
+        IF utilization < '0.25' THEN result := result || (run.location, 'warning', 'software_bound',
         format('a sync with %s takes %s us, but the device is idle %s %% of that time: the software'
                ' above it is the bottleneck', paced.method, saturated.mean_us,
                round(((1 - utilization) * 100)::numeric)),
@@ -425,7 +428,7 @@ BEGIN
         )::sync_probe_internal.finding;
         END IF;
     END IF;
-RETURN told;
+RETURN result;
 END
 $$;
 

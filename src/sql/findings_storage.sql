@@ -14,11 +14,11 @@ CREATE TYPE sync_probe_internal.finding AS (
 
 --
 -- Findings about file systems, disks and settings, which need no probe.  Where a run has answered a
--- question, the finding says so.
+-- question, the finding has the answer.
 --
--- What is true of a file system is told at the first location on it.
+-- What is true of a file system is reported at the first location on it.
 --
--- facts: the locations that there may be something to say of.  runs: those that advice rests on.
+-- facts: the locations that may have a finding.  runs: those that advice rests on.
 -- busiest: busiest_tablespace().  assumed: values of settings that stand above the server's: of
 -- those that a run has settled, and of a test.
 --
@@ -35,13 +35,13 @@ DECLARE
     p sync_probe_internal.storage; o record; options text[];
     wal_recycle boolean; wal_init_zero boolean; is_memory boolean; is_network boolean;
     kept bigint; growth bigint; reserve bigint;
-    told sync_probe_internal.finding[] := '{}';
+    result sync_probe_internal.finding[] := '{}';
 BEGIN
 FOREACH p IN ARRAY facts LOOP
     options := string_to_array(p.mount_options, ',');
     is_memory := p.filesystem IN ('tmpfs', 'ramfs');
 
-    IF p.missing THEN told := told || (p.name, 'error', 'tablespace_missing',
+    IF p.missing THEN result := result || (p.name, 'error', 'tablespace_missing',
         format('%s does not contain what this server created there: its file system is not'
                ' mounted, or the directory was removed', coalesce(p.directory, 'its directory')),
         'Mount it again, and create nothing there. Until then queries on its tables fail, and a'
@@ -51,7 +51,7 @@ FOREACH p IN ARRAY facts LOOP
     END IF;
 
     IF p.holds_wal AND NOT coalesce(assumed ->> 'fsync', current_setting('fsync'))::boolean
-    THEN told := told || (p.name, 'error', 'fsync_off',
+    THEN result := result || (p.name, 'error', 'fsync_off',
         'fsync is off: this server syncs nothing, and a crash of the operating system may destroy'
         ' the cluster',
         'Switch it on. Then run sync on the machine, or stop the server and run initdb --sync-only,'
@@ -67,7 +67,7 @@ FOREACH p IN ARRAY facts LOOP
         wal_recycle := coalesce(assumed ->> 'wal_recycle', current_setting('wal_recycle'));
         wal_init_zero := coalesce(assumed ->> 'wal_init_zero', current_setting('wal_init_zero'));
         IF wal_recycle OR wal_init_zero
-        THEN told := told || (p.name, 'warning', 'cow_wal_settings',
+        THEN result := result || (p.name, 'warning', 'cow_wal_settings',
         format('pg_wal is on %s, a copy-on-write file system: %s may gain nothing there and cost'
                ' writes', p.filesystem,
                concat_ws(' and ', CASE WHEN wal_recycle THEN 'recycling' END,
@@ -85,7 +85,7 @@ FOREACH p IN ARRAY facts LOOP
        AND EXISTS (SELECT FROM unnest(facts) AS b
                    WHERE b.name = busiest AND NOT b.holds_wal
                      AND (p.disks && b.disks OR p.mount_point = b.mount_point))
-    THEN told := told || (p.name, 'info', 'wal_shares_device',
+    THEN result := result || (p.name, 'info', 'wal_shares_device',
         format('pg_wal shares %s with %s, the busiest tablespace: its reads and writes may'
                ' delay commits', coalesce(p.device, p.mount_point), busiest),
         'Give pg_wal a device of its own: initdb --waldir, or a symbolic link created while the'
@@ -99,7 +99,7 @@ FOREACH p IN ARRAY facts LOOP
     -- ext4(5): barrier=0; f2fs: fsync_mode=nobarrier; overlayfs: volatile omits all syncs.
     IF options
        && '{nobarrier,barrier=0,barrier=none,fsync_mode=nobarrier,volatile,fsync=volatile}'
-    THEN told := told || ARRAY(SELECT (
+    THEN result := result || ARRAY(SELECT (
         p.name, CASE p.write_cache WHEN 'write through' THEN 'warning' ELSE 'error' END,
         'barrier_off',
         format('%s is mounted with %s: syncs there send no flush to the device',
@@ -128,7 +128,7 @@ FOREACH p IN ARRAY facts LOOP
         WHERE coalesce(f.shares_filesystem_with, f.name) = p.name
         ORDER BY CASE WHEN f.name <> p.name THEN r.run_id END DESC NULLS FIRST
         LIMIT 1;
-        told := told || (p.name, 'info', 'write_cache_volatile',
+        result := result || (p.name, 'info', 'write_cache_volatile',
         format('%s has a volatile write cache: a commit is safe only if flushes reach it, or if a'
                ' capacitor or battery protects it', coalesce(p.device, p.name::text)),
         CASE o.durable
@@ -137,7 +137,7 @@ FOREACH p IN ARRAY facts LOOP
                                        ELSE 'In run %s, syncs with %s did not reach it.' END,
                                   o.run_id, o.method)
             WHEN 'no_cache' THEN format('In run %s, it had no volatile cache.', o.run_id)
-            WHEN 'unknown' THEN format('Run %s could not tell whether syncs with %s reach it.',
+            WHEN 'unknown' THEN format('Run %s did not show whether syncs with %s reach it.',
                                        o.run_id, o.method)
             ELSE 'Probe it. Column durable of sync_probe.recommendations then shows whether they'
                  ' do.' END,
@@ -149,7 +149,7 @@ FOREACH p IN ARRAY facts LOOP
         )::sync_probe_internal.finding;
     END IF;
 
-    IF is_memory THEN told := told || (p.name, 'error', 'memory_filesystem',
+    IF is_memory THEN result := result || (p.name, 'error', 'memory_filesystem',
         format('%s is %s: its files are lost when the machine restarts',
                p.mount_point, p.filesystem),
         CASE WHEN p.holds_wal THEN 'Stop the server and move pg_wal to a disk.'
@@ -162,7 +162,7 @@ FOREACH p IN ARRAY facts LOOP
     END IF;
 
     IF 'ro' = ANY (options) AND NOT p.missing
-    THEN told := told || (p.name, 'error', 'read_only_filesystem',
+    THEN result := result || (p.name, 'error', 'read_only_filesystem',
         format('%s is mounted read-only: nothing can be written to %s', p.mount_point, p.name),
         'The kernel may have remounted it after an error. Read the kernel log before you mount it'
         ' for writing again.', NULL,
@@ -170,7 +170,7 @@ FOREACH p IN ARRAY facts LOOP
         )::sync_probe_internal.finding;
     END IF;
 
-    IF p.filesystem = 'overlay' THEN told := told || (p.name, 'warning', 'overlay_filesystem',
+    IF p.filesystem = 'overlay' THEN result := result || (p.name, 'warning', 'overlay_filesystem',
         format('%s is an overlay, the writable layer of a container: it is removed with the'
                ' container', p.mount_point),
         'Put the data directory on a volume.', NULL,
@@ -184,7 +184,7 @@ FOREACH p IN ARRAY facts LOOP
             'nfs', 'nfs4', 'cifs', 'smb3', 'smbfs', '9p', 'ceph', 'afs', 'lustre', 'glusterfs',
             'beegfs', 'fuse.sshfs', 'fuse.glusterfs', 'fuse.ceph-fuse', 'fuse.s3fs', 'fuse.rclone',
             'fuse.davfs', 'fuse.davfs2');
-        IF is_network THEN told := told || (p.name, 'warning', 'network_filesystem',
+        IF is_network THEN result := result || (p.name, 'warning', 'network_filesystem',
         format('%s is %s: another machine decides whether a sync reaches a disk',
                p.mount_point, p.filesystem),
         'Export and mount it for synchronous writes (NFS: "sync" in the export, "hard" in the'
@@ -194,7 +194,7 @@ FOREACH p IN ARRAY facts LOOP
         END IF;
         IF NOT p.missing
            AND NOT coalesce(is_memory OR is_network OR p.filesystem IN ('zfs', 'fuse.zfs'), false)
-        THEN told := told || (p.name, 'info', 'device_unknown',
+        THEN result := result || (p.name, 'info', 'device_unknown',
         format('no disk is known below %s (%s): nothing shows whether syncs reach one',
                coalesce(p.mount_point, 'it'), coalesce(p.filesystem, 'unknown file system')),
         'On Linux, disks are found in /sys and /proc/self/mountinfo. A container must see both.',
@@ -213,7 +213,7 @@ FOREACH p IN ARRAY facts LOOP
         -- the WAL that is there has its space
         growth := growth - (SELECT sum(w.size) FROM pg_ls_waldir() AS w);
         reserve := greatest(kept, growth);
-        IF p.available_bytes < reserve THEN told := told || (p.name, 'warning', 'low_space',
+        IF p.available_bytes < reserve THEN result := result || (p.name, 'warning', 'low_space',
         format('%s has %s available, less than the reserve of %s',
                coalesce(p.mount_point, p.directory), pg_size_pretty(p.available_bytes),
                pg_size_pretty(reserve)),
@@ -226,7 +226,7 @@ FOREACH p IN ARRAY facts LOOP
         END IF;
     END IF;
 END LOOP;
-RETURN told;
+RETURN result;
 END
 $$;
 

@@ -53,7 +53,7 @@ $$;
 -- Run a query on many servers at a time.
 --
 -- Whatever goes wrong at a node is its row; only wrong arguments and a cancel end the call.  Each
--- node is told its time limit, and to look each second whether its connection has ended: that ends
+-- node gets its time limit, and looks each second whether its connection has ended: that ends
 -- its part after a cancel here, after any end of this session, and after this side has given up.
 -- To ask it to cancel could block for minutes, just where it does not answer.
 --
@@ -315,7 +315,7 @@ BEGIN
         GROUP BY w.wave ORDER BY w.wave
     LOOP
         -- A probe lasts at most 25 s by default, and writes its files before.  What is wrong with
-        -- the arguments depends on the node, which says it.
+        -- the arguments depends on the node, which has it.
         RETURN QUERY
             SELECT f.server, (f.r).*, f.error
             FROM sync_probe_internal.fleet_rows(

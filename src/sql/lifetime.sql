@@ -46,7 +46,7 @@ $$;
 -- amplification of its current method: the bytes that the device wrote for a flush,
 -- divided by the bytes of WAL in it (a flush of 100 bytes writes a page of 8 kB).  An
 -- argument replaces either.  Writes that the controller of the SSD adds are not included.
--- What is unknown is null, and basis says why.
+-- What is unknown is null, and basis has the reason.
 --
 CREATE FUNCTION sync_probe.device_lifetime(
     location name,
@@ -123,7 +123,7 @@ BEGIN
                       ORDER BY p.method = r.wal_sync_method, p.ordinal
                       LIMIT 1) AS m (paced),
              LATERAL sync_probe_internal.device_bytes(r.storage, m.paced, r.flush_size) AS d,
-             -- Background I/O comes in bursts; its mean says little where it is as much.
+             -- Background I/O comes in bursts; its mean is no estimate where it is as much.
              LATERAL (SELECT CASE WHEN d.low > 0
                                   THEN round((d.own / nullif(r.flush_size, 0))::numeric, 2)
                                   END) AS a (amplification);

@@ -20,8 +20,8 @@ $$;
 
 --
 -- Wait until the postmaster has handled all reloads that were requested before.  By then it has
--- told all processes.  A procedure knows whether wait_for_reload() can commit, unless it has a SET
--- search_path; every name in its query has a schema.
+-- signaled all processes.  A procedure knows whether wait_for_reload() can commit, unless it has a
+-- SET search_path; every name in its query has a schema.
 --
 CREATE PROCEDURE sync_probe_internal.await_postmaster()
 LANGUAGE c

@@ -104,7 +104,7 @@ COMMENT ON FUNCTION sync_probe.pg_test_fsync_report IS
 -- import_pg_test_fsync
 --
 -- Record the figures in a text that the program pg_test_fsync has printed, on whatever machine.
--- A run gets only what the text says: of the place and the server nothing is known.
+-- A run gets only what the text has: location and server are unknown.
 --
 -- Source of the formats: contrib/pg_test_fsync/pg_test_fsync.c of PostgreSQL 9.1 to 9.4, and
 -- src/bin/pg_test_fsync/pg_test_fsync.c of 9.5 to 19.

@@ -1,7 +1,7 @@
 --
 -- power_test
 --
--- Write numbered blocks to a file of its own, sync each as the server syncs WAL, and tell the
+-- Write numbered blocks to a file of its own, sync each as the server syncs WAL, and report to the
 -- client the newest number that is synced, until the plug is pulled.  doc/power-test.md has the
 -- steps.  It is a procedure, since it returns nothing; it commits nothing.  max_duration is no
 -- limit: one test a machine is enough, and somebody has to walk to the plug.
@@ -47,7 +47,7 @@ COMMENT ON FUNCTION sync_probe.power_test_result IS
 
 --
 -- The newest result of this server at that place, with the current method.  It stands above what
--- counters tell, see run_advice().
+-- counters show, see run_advice().
 --
 CREATE FUNCTION sync_probe_internal.power_tested(
     of_location name,

@@ -56,7 +56,7 @@ AS 'MODULE_PATHNAME', 'sync_probe_probe';
 -- for its own location, and each workload for the schemas of its role in its database.
 --
 -- The schemas are those of all roles that the caller can act as.  It waits 10 ms for a lock,
--- unless lock_timeout is set.  A WARNING says how many are left.
+-- unless lock_timeout is set.  A WARNING has the number that is left.
 --
 CREATE FUNCTION sync_probe.cleanup()
 RETURNS integer

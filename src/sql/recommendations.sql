@@ -2,7 +2,7 @@
 -- What is recommended at each location, with the figures behind it; and beside it the location
 -- and its runs, which findings() rests on, too.  A location without a run has advice if it holds
 -- the WAL, or if no location on its file system has a run.  With an argument there are also rows
--- without advice: of that location, and of those that findings() may say something of.
+-- without advice: of that location, and of those that findings() may have something for.
 --
 -- run: the newest run of the wal suite that is usable for advice and was made by this server, at
 -- the directory and on the device that the location has now; measured: its rows, null without
@@ -120,7 +120,7 @@ LOOP
                            ELSE format('run %s does not count: %s', passed_over, passed_over_why)
                            END || coalesce('; ' || reason, '');
         END IF;
-        -- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method
+        -- Where nothing can be written, there is nothing to do but a probe: wal_sync_method
         -- acts on pg_wal alone, and a server whose pg_wal is read-only does not run.
         commands := CASE
             WHEN 'ro' = ANY (string_to_array(place.mount_options, ',')) THEN NULL
@@ -280,7 +280,7 @@ DECLARE
 BEGIN
     PERFORM sync_probe_internal.require_monitor('probe_all()');
     FOR place IN
-        -- If the caller may probe none, the error of the first location says why.
+        -- If the caller may probe none, the error of the first location has the reason.
         SELECT (array_agg(l.name ORDER BY a.allowed DESC, l.ordinality))[1]
         FROM sync_probe_internal.examine_locations(NULL) WITH ORDINALITY AS l,
              LATERAL (SELECT l.holds_wal OR has_tablespace_privilege(l.tablespace, 'CREATE')

@@ -16,20 +16,20 @@ CREATE TYPE sync_probe_internal.report_data AS (
     fleet sync_probe.fleet_compare[]);
 
 --
--- A text with "(path)" instead of secrets, and of whatever else looks like an absolute path outside
--- of /dev, /proc and /sys.
+-- A text with "(path)" instead of redacted names, and of whatever else looks like an absolute path
+-- outside of /dev, /proc and /sys.
 --
-CREATE FUNCTION sync_probe_internal.without_paths(plain text, secrets text[])
+CREATE FUNCTION sync_probe_internal.without_paths(plain text, redacted text[])
 RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    secret text;
+    name text;
 BEGIN
-    FOREACH secret IN ARRAY secrets LOOP
-        IF strpos(plain, secret) > 0 THEN
-            plain := regexp_replace(plain, '(?<!\w)' || regexp_replace(secret, '(\W)', '\\\1', 'g')
+    FOREACH name IN ARRAY redacted LOOP
+        IF strpos(plain, name) > 0 THEN
+            plain := regexp_replace(plain, '(?<!\w)' || regexp_replace(name, '(\W)', '\\\1', 'g')
                                            || '(?!\w)', '(path)', 'g');
         END IF;
     END LOOP;
@@ -38,13 +38,13 @@ END
 $$;
 
 --
--- The data without what tells where things are, as JSON.  is_prose: texts in it are free text, in
+-- The data without paths and host names, as JSON.  is_prose: texts in it are free text, in
 -- which a path or the name of a host may stand; all others are names of this extension, or names
 -- that users gave to tablespaces to know them again.
 --
 CREATE FUNCTION sync_probe_internal.data_without_paths(
     data jsonb,
-    secrets text[],
+    redacted text[],
     is_prose boolean DEFAULT false)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE STRICT
@@ -53,15 +53,15 @@ AS $$
 BEGIN
     RETURN CASE
         WHEN jsonb_typeof(data) = 'string' AND is_prose
-        THEN to_jsonb(sync_probe_internal.without_paths(data #>> '{}', secrets))
+        THEN to_jsonb(sync_probe_internal.without_paths(data #>> '{}', redacted))
         WHEN jsonb_typeof(data) = 'array'
         THEN (SELECT coalesce(jsonb_agg(sync_probe_internal.data_without_paths(
-                                            a.value, secrets, is_prose) ORDER BY a.n), '[]')
+                                            a.value, redacted, is_prose) ORDER BY a.n), '[]')
               FROM jsonb_array_elements(data) WITH ORDINALITY AS a (value, n))
         WHEN jsonb_typeof(data) = 'object'
         THEN (SELECT coalesce(jsonb_object_agg(o.key, CASE
                          WHEN o.key IN ('directory', 'mount_point', 'host') THEN 'null'
-                         ELSE sync_probe_internal.data_without_paths(o.value, secrets,
+                         ELSE sync_probe_internal.data_without_paths(o.value, redacted,
                              is_prose OR o.key IN ('label', 'reason', 'message', 'hint', 'commands',
                                                    'storage', 'mount_options', 'evidence')) END),
                          '{}')

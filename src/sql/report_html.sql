@@ -124,17 +124,17 @@ BEGIN
     END IF;
     data := sync_probe_internal.report_data(run_ids, paths);
     IF NOT paths THEN
-        -- what tells where the data are, and names of hosts, the longest first
+        -- whatever shows where the data are, and names of hosts, the longest first
         data := jsonb_populate_record(NULL::sync_probe_internal.report_data,
             sync_probe_internal.data_without_paths(to_jsonb(data), (
-                SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
+                SELECT coalesce(array_agg(s.name ORDER BY length(s.name) DESC, s.name), '{}')
                 FROM (SELECT v #>> '{}' FROM jsonb_path_query(to_jsonb(data),
                           'strict $.** ? (@.type() == "object").keyvalue() ? (@.key like_regex
                                "^(directory|mount_point|host|backing_file|dataset|pool)$").value'
                           ) AS v
                       UNION SELECT s.host FROM sync_probe_internal.this_server() AS s
-                      UNION SELECT current_setting('data_directory', true)) AS s (secret)
-                WHERE s.secret NOT IN ('', '/'))));
+                      UNION SELECT current_setting('data_directory', true)) AS s (name)
+                WHERE s.name NOT IN ('', '/'))));
     END IF;
     -- the verdict on pg_wal; of given runs, which these are
     title := CASE
@@ -143,7 +143,7 @@ BEGIN
                     concat_ws(', ', coalesce((data.runs[1]).location, (data.runs[1]).label),
                               'suite ' || (data.runs[1]).suite))
         WHEN data.chosen THEN (
-            -- reports of pg_test_fsync do not say where they were made
+            -- reports of pg_test_fsync do not have where they were made
             SELECT format('%s runs%s', count(*), coalesce(
                        ' of ' || string_agg(DISTINCT r.location, ', '),
                        ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')))

@@ -33,7 +33,7 @@ $$)
 -- Section trials: what trials and the commit suite measured of real commits: the newest run of each
 -- setting, or those that were chosen, at most 4; methods come first.
 --
-UNION ALL VALUES (50, 'trials', 'What do real commits say?',
+UNION ALL VALUES (50, 'trials', 'What do real commits show?',
     'Real commits',
     'A trial switched a setting back and forth while sessions committed; the commit suite made '
     'commits of its own. The current value stands at 1. A mark right of the band is better by more '

@@ -35,7 +35,7 @@ SELECT CASE WHEN measured.relative_speed_low > 0 AND measured.relative_speed_hig
 $$;
 
 --
--- What a run of the suite segments says of wal_recycle and wal_init_zero: a row for each.
+-- The verdicts of suite segments on wal_recycle and wal_init_zero: a row for each.
 -- All kinds together decide wal_recycle.  The kinds that are created decide wal_init_zero,
 -- unless one of them is worth a switch among all kinds: then it is that one.
 --

@@ -5,7 +5,7 @@
 -- Names and iterations are those of a report on ufs and zfs, to be compared with ours.  An
 -- iteration is one run of the script, and one statement of sql-bench, even if it takes several
 -- here.  The data is generated, in the sizes of the original data; a comment above an operation
--- says what else differs.  pgbench runs one client with -D iteration=0, and the script counts.
+-- names what else differs.  pgbench runs one client with -D iteration=0, and the script counts.
 -- Operations that use up their objects run at most as often as given here.
 --
 CREATE FUNCTION sync_probe_internal.sql_bench_workloads()

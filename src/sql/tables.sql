@@ -38,7 +38,7 @@ CREATE TABLE sync_probe.runs (
         || $.disks[*].virtual.type() != "boolean"
         || $.zfs.data_devices.type() != "array" || $.zfs.log_devices.type() != "array"
         || exists($.keyvalue() ? (
-             @.key like_regex "^(others|earlier|device_.*|below_flushes_per_op|.*_share)$"
+             @.key like_regex "^(others|earlier|device_.*|below_flushes_per_op|.*flushed_fraction)$"
                && (@.value.type() != "object" || @.value.*.type() != "number")))
         $$ IS NOT TRUE),
     imported_at timestamptz,

@@ -90,7 +90,7 @@ COMMENT ON FUNCTION sync_probe.workload_comparison IS
 -- needs one, and the procedure has no operator and no name without a schema.  It commits
 -- each row, so that an error later does not lose it.
 --
--- Everybody may execute the plan.  It writes nothing, and its errors say which privileges
+-- Everybody may execute the plan.  It writes nothing, and its errors name the privileges
 -- a role lacks.
 --
 CREATE FUNCTION sync_probe_internal.sql_bench_plan(

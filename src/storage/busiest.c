@@ -38,7 +38,7 @@ add_blocks(HTAB *all, Oid tablespace, int64 blocks)
 	here->blocks = blocks + (found ? here->blocks : 0);
 }
 
-/* counted: the function of the server that tells what was fetched of an object. */
+/* counted: the function of the server that counts what was fetched of an object. */
 static int64
 blocks_of(PGFunction counted, Oid object)
 {

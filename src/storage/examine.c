@@ -134,7 +134,7 @@ examine_zfs(sp_storage *storage)
 	if (storage->dataset == NULL)
 		return;
 	initStringInfo(&why_not);
-	/* why_not says what is missing in zfs */
+	/* why_not is what is missing in zfs */
 	(void) sp_zfs_ask_tools(storage->dataset, &storage->zfs, &why_not);
 	storage->zfs_unknown = why_not.data;
 	if (is_volume && storage->zfs.nvdevs > 0)
@@ -281,7 +281,8 @@ sp_storage_open(sp_storage *storage)
 	}
 	while (storage->reserved_fds < storage->disks.count && AcquireExternalFD())
 		storage->reserved_fds++;
-	status = storage->reserved_fds < storage->disks.count ? EMFILE : sp_disks_open("", &storage->disks);
+	status = storage->reserved_fds < storage->disks.count ? EMFILE :
+		sp_disks_open("", &storage->disks);
 	if (status == 0)
 		return true;
 	storage->no_counters = psprintf("the counters cannot be opened: %s", strerror(status));

@@ -143,8 +143,8 @@ add_evidence(StringInfo json, const sp_probe *probe)
 	double		bytes_error[SP_MAX_CASES];
 	double		utilization[SP_MAX_CASES];
 	double		below_flushes[SP_MAX_CASES];
-	double		lacking_share[SP_MAX_CASES];
-	double		own_share[SP_MAX_CASES];
+	double		unflushed_fraction[SP_MAX_CASES];
+	double		flushed_fraction[SP_MAX_CASES];
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -157,18 +157,19 @@ add_evidence(StringInfo json, const sp_probe *probe)
 		bytes_error[c] = device.bytes_error;
 		utilization[c] = device.utilization;
 		below_flushes[c] = sp_evidence_rates_of(&result->evidence, SP_LEVEL_BACKING).least_flushes;
-		lacking_share[c] = paced ? sp_windows_lacking_share(windows, SP_LEVEL_DEVICE) : NAN;
-		own_share[c] = paced ? sp_windows_own_share(windows, SP_LEVEL_DEVICE) : NAN;
+		unflushed_fraction[c] = paced ?
+			sp_windows_unflushed_fraction(windows, SP_LEVEL_DEVICE) : NAN;
+		flushed_fraction[c] = paced ? sp_windows_flushed_fraction(windows, SP_LEVEL_DEVICE) : NAN;
 	}
 	if (probe->callbacks.read_counters)
 	{
 		add_figures(json, "device_bytes_per_op", probe, bytes, 0);
 		add_figures(json, "device_bytes_error", probe, bytes_error, 3);
 		add_figures(json, "device_utilization", probe, utilization, 3);
-		add_figures(json, "lacking_share", probe, lacking_share, 3);
+		add_figures(json, "unflushed_fraction", probe, unflushed_fraction, 3);
 	}
 	if (probe->control_windows > 0)
-		add_figures(json, "own_share", probe, own_share, 3);
+		add_figures(json, "flushed_fraction", probe, flushed_fraction, 3);
 	if (probe->device.has_backing)
 		add_figures(json, "below_flushes_per_op", probe, below_flushes, 3);
 }

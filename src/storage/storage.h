@@ -5,7 +5,7 @@
  *
  * A location is pg_wal or a tablespace.  This folder finds the file system and the
  * disks below each location, and shows them as SQL rows and as jsonb; and it guards the free
- * space there.  busiest.c tells which tablespace is read most.
+ * space there.  busiest.c finds the tablespace that is read most.
  *
  * It must not: write a file, measure, or record.  What cannot be found out is left
  * out, and is no error, but for free space.

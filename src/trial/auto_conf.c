@@ -7,8 +7,8 @@
  * changes of other sessions are merged.  It moves the line of a setting to the end of the
  * file.
  *
- * A trial keeps a marker in the file: '"setting","old value","next value"'.  It tells whoever
- * finds it what to restore, also after a crash and in another release; the old value is empty
+ * A trial keeps a marker in the file: '"setting","old value","next value"'.  Whoever
+ * finds it knows what to restore, also after a crash and in another release; the old value is empty
  * where the file had none.  Each switch writes the marker with the next value, the
  * value, and the marker without it.  So a value behind the marker is that of another session,
  * unless it is the next one.

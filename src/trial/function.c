@@ -57,8 +57,7 @@ static const trial_setting trial_settings[] = {
 	{"wal_writer_flush_after", "", SP_COMMIT_RATE},
 };
 
-static const sp_suite trial_engine = {.name = SP_TRIAL_SUITE};
-static const sp_probe_suite trial_suite = {.engine = &trial_engine};
+static const sp_probe_suite trial_suite = {.name = SP_TRIAL_SUITE};
 
 /* ------------------------------------------------------------------- checks */
 
@@ -194,7 +193,7 @@ restore_leftover(const sp_trial *trial, const char *setting)
 {
 	const char *value;
 
-	(void) sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, 0);
+	(void) sp_cluster_lock_acquire("a trial", "pg_wal", SP_TRIAL_SUITE, 0);
 	/* its watchdog may be about to restore */
 	(void) sp_trial_lock(true);
 	value = value_now(trial, setting);
@@ -234,7 +233,8 @@ prepare_trial(FunctionCallInfo fcinfo, void *state)
 		refuse_own_value(setting->name);
 		trial->run.workload = pstrdup(NameStr(*PG_GETARG_NAME(ARG_WORKLOAD)));
 		trial->load = sp_load_make(trial->run.workload,
-								   (int) (trial->compared.duration_us / USECS_PER_SEC) + LOAD_GRACE_S);
+								   (int) (trial->compared.duration_us / USECS_PER_SEC) +
+								   LOAD_GRACE_S);
 	}
 	sp_trial_choose_slot(trial);
 }
@@ -329,7 +329,7 @@ judge_trial(sp_trial *trial)
 }
 
 static void
-tell_values(const sp_trial *trial)
+report_values(const sp_trial *trial)
 {
 	const sp_setting_comparison *setting = &trial->compared.setting;
 
@@ -360,7 +360,7 @@ run_trial(void *state, TupleDesc type)
 	sp_trial   *trial = state;
 	const sp_compared *compared = &trial->compared;
 	const sp_judgement *judgement = &compared->setting.judgement;
-	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE,
+	sp_progress *progress = sp_cluster_lock_acquire("a trial", "pg_wal", SP_TRIAL_SUITE,
 													 trial->compared.duration_us);
 	sp_row	   *row = sp_row_make(type);
 
@@ -370,7 +370,7 @@ run_trial(void *state, TupleDesc type)
 	try_values_on_load(trial);
 	sp_progress_set_phase("recording");
 	judge_trial(trial);
-	tell_values(trial);
+	report_values(trial);
 	sp_location_find("pg_wal", &trial->run.location);
 	sp_record(&trial->run, true);
 	sp_row_put_int(row, "run_id", INT8OID, trial->run.run_id);

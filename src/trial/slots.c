@@ -71,7 +71,7 @@ sp_trial_choose_slot(sp_trial *trial)
 	/* these sessions do not exist yet, but will be active */
 	figures.active += clients;
 	/*
-	 * Once a new process shows a value, all sessions have been told.  Each takes it in before its
+	 * Once a new process shows a value, all sessions have its signal.  Each takes it in before its
 	 * next statement, in a fraction of a millisecond, and many of them share the processors.  A
 	 * commit that has begun ends with the old value, with which it waits MAX_SLOWDOWN times as
 	 * long at most; fmax() passes over an unknown wait.

@@ -4,7 +4,7 @@
  *		sync_probe.trial(): try values of a setting on the server's own load, or on that of
  *		a workload.
  *
- * function.c is the procedure: it says where a trial is refused, and judges.  slots.c gives each
+ * function.c is the procedure: it refuses what a trial cannot do, and judges.  slots.c gives each
  * value short slots of time in random order and samples the commits in them.
  *
  * auto_conf.c changes the setting as ALTER SYSTEM does, and gives its old value back: in the
@@ -21,10 +21,10 @@
 #include "probe/probe.h"
 #include "workload/workload.h"
 
-/* The setting in postgresql.auto.conf that says what to restore.  The same in all releases. */
+/* The setting in postgresql.auto.conf with what to restore.  The same in all releases. */
 #define SP_TRIAL_MARKER		"pg_sync_probe.trial_restores"
 
-/* What postgresql.auto.conf says of a setting, and of the marker.  NULL: nothing. */
+/* What postgresql.auto.conf has for a setting, and of the marker.  NULL: nothing. */
 typedef struct sp_auto_conf
 {
 	const char *setting;

@@ -4,7 +4,7 @@
  *		Check privileges, tablespace, publications, free connections, and the settings of the
  *		sessions before a workload creates anything.
  *
- * The error messages say what is needed and what is there, with numbers or with the
+ * Error messages have what is needed and what is there, with numbers or with the
  * GRANT command that helps.
  *
  * It must not: create anything, set anything in this session, or read what the current user may
@@ -139,8 +139,9 @@ free_connections(void)
 	if (superuser())
 		return number;
 	/* reserved also for a role that may use reserved_connections, which the server has since 16 */
-	limits = sp_spi_column("SELECT unnest(ARRAY[(SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),"
-						   " (SELECT datconnlimit FROM pg_database WHERE datname = current_database()),"
+	limits = sp_spi_column("SELECT unnest(ARRAY[(SELECT rolconnlimit FROM pg_roles"
+						   " WHERE rolname = current_user), (SELECT datconnlimit FROM pg_database"
+						   " WHERE datname = current_database()),"
 						   " current_setting('superuser_reserved_connections')::int"
 						   " + coalesce(current_setting('reserved_connections', true)::int, 0)])",
 						   0, NULL, NULL, SP_AS_CALLER);
@@ -239,7 +240,7 @@ check_setting(const char *name, const char *value)
 	" THEN value #>> '{}' END FROM jsonb_each($1)"
 
 /*
- * The settings of a jsonb object as session options, or an error that says what is
+ * The settings of a jsonb object as session options, or an error that names what is
  * wrong.  A search_path is returned apart, since the schema of the run precedes it.
  */
 char *

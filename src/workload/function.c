@@ -114,7 +114,8 @@ check_writable(const char *command)
 static void
 publish(sp_workload_run *run)
 {
-	run->progress = sp_cluster_lock_acquire(NameStr(run->tablespace), NameStr(run->workload.suite),
+	run->progress = sp_cluster_lock_acquire("a workload", NameStr(run->tablespace),
+											NameStr(run->workload.suite),
 											run->seconds * USECS_PER_SEC);
 	run->progress->workload = run->workload.name;
 	run->progress->planned_transactions = (int64) run->transactions * run->clients;

@@ -92,7 +92,7 @@ sp_load_check(sp_workload_run *run)
 	sp_check_wal_reserve();
 	if (sp_child_has_ended(&run->load))
 	{
-		/* a cancel reaches both, and says more */
+		/* a cancel reaches both, and has the better message */
 		CHECK_FOR_INTERRUPTS();
 		sp_pgbench_complain(ERROR, run, &run->load, NULL, "ran");
 	}

@@ -47,7 +47,7 @@
 #define LEFTOVER_LOCK_TIMEOUT	"200ms"
 #define LEFTOVERS_MAX_MS	1000
 
-/* How long sessions of the run may take to end once they are told to. */
+/* How long sessions of the run may take to end once they are ended. */
 #define SESSIONS_MAX_MS		5000
 
 /* -------------------------------------------------------------- the directory */
@@ -111,7 +111,7 @@ sp_workload_directory_remove(void)
 
 /* ----------------------------------------------------------------- the schema */
 
-/* The comment: with the name it says that a schema is ours. */
+/* The comment: with the name it marks a schema as ours. */
 #define MARKER \
 	"Objects of a workload that sync_probe.pgbench() runs; if none is running, sync_probe.cleanup() drops them"
 

@@ -31,9 +31,6 @@
 /* Without a terminal, pgbench begins its output with this, and goes on in the same line. */
 #define PROMPT				"Password: "
 
-/* One NOTICE a second, later one after each 1/20 of the time that has passed. */
-#define NOTICES_OF_THE_PAST	20
-
 /*
  * The capacity of the FIFOs.  When one is full, pgbench must wait; 1 MB holds about
  * 30,000 transactions.  Their sum is at most half of what Linux grants a user before
@@ -132,7 +129,7 @@ read_progress_lines(output_reader *state, sp_child *child)
 		appendBinaryStringInfo(&state->result->second_tps, (const char *) &tps, sizeof(tps));
 		if (now.seconds < state->next_notice)
 			continue;
-		state->next_notice = now.seconds - 0.5 + Max(1, now.seconds / NOTICES_OF_THE_PAST);
+		state->next_notice = now.seconds - 0.5 + SP_NOTICE_PAUSE(now.seconds, 1);
 		ereport(NOTICE,
 				(errmsg("%s in %s: %.0f s, %.0f transactions/s%s",
 						NameStr(state->run->workload.name), NameStr(state->run->tablespace),

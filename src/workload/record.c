@@ -55,16 +55,17 @@ put_quantile_ms(sp_row *row, const char *column, const sp_histogram *latencies, 
 	sp_row_put_number(row, column, known ? sp_histogram_quantile_ns(latencies, q) / 1e6 : NAN, 3);
 }
 
-/* What the settings $1 say, else of role and database the more special one, else the server. */
+/* The values of settings $1, else of role and database the more special one, else the server. */
 #define SYNCHRONOUS_COMMIT \
-	"SELECT value FROM (SELECT value, NULL::oid AS setrole, NULL::oid AS setdatabase, 1 AS priority" \
-	" FROM jsonb_each_text($1) WHERE lower(key) = 'synchronous_commit'" \
+	"SELECT value FROM (SELECT value, NULL::oid AS setrole, NULL::oid AS setdatabase," \
+	" 1 AS priority FROM jsonb_each_text($1) WHERE lower(key) = 'synchronous_commit'" \
 	" UNION ALL SELECT substr(c, 20), setrole, setdatabase, 2" \
 	" FROM pg_db_role_setting, unnest(setconfig) AS c" \
 	" WHERE setdatabase IN (0, $2) AND setrole IN (0, $3)" \
 	" AND starts_with(c, 'synchronous_commit=')" \
-	" UNION ALL SELECT reset_val, NULL, NULL, 3 FROM pg_settings WHERE name = 'synchronous_commit')" \
-	" AS s ORDER BY priority, setrole DESC, setdatabase DESC LIMIT 1"
+	" UNION ALL SELECT reset_val, NULL, NULL, 3 FROM pg_settings" \
+	" WHERE name = 'synchronous_commit') AS s" \
+	" ORDER BY priority, setrole DESC, setdatabase DESC LIMIT 1"
 
 /* That of the sessions of the run. */
 static char *
@@ -84,7 +85,9 @@ synchronous_commit_of(const sp_workload_run *run)
 static Datum
 server_settings(const sp_workload_run *run)
 {
-	static const char *const names[] = {"fsync", "full_page_writes", "shared_buffers", "server_version"};
+	static const char *const names[] = {
+		"fsync", "full_page_writes", "shared_buffers", "server_version"
+	};
 	StringInfo	json = makeStringInfo();
 
 	sp_jsonb_begin(json, NULL, '{');

@@ -91,7 +91,8 @@ void
 sp_workload_check_variables(const sp_workload_run *run)
 {
 	const sp_workload *workload = &run->workload;
-	const char *defined = "schema tablespace rows client_id default_seed iteration random_seed scale";
+	const char *defined =
+		"schema tablespace rows client_id default_seed iteration random_seed scale";
 	Oid			types[] = {TEXTOID, TEXTOID};
 	Datum		values[] = {
 		CStringGetTextDatum(workload->script),

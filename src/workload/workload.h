@@ -187,12 +187,13 @@ extern void sp_release_snapshots(void);
 extern void sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result);
 
 /* Run it, with an error or a warning if it fails. */
-extern void sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_once *once, int elevel);
+extern void sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_once *once,
+								int elevel);
 
 /* -------------------------------------------------------------------- load.c */
 
 /*
- * A workload that runs until it is told to end, and is not recorded: the load of a trial.
+ * A workload that runs until it is ended, and is not recorded: the load of a trial.
  * Its arguments are the defaults of pgbench(), but for the time.
  *
  * Check all that pgbench() checks, but not EXECUTE on it.  In the current memory context, which
@@ -214,6 +215,7 @@ extern void sp_load_check(sp_workload_run *run);
 
 extern void sp_workload_wait_for_sessions(const sp_workload_run *run);
 extern HeapTuple sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
-									const sp_wal_statistics *before, const sp_wal_statistics *after);
+									const sp_wal_statistics *before,
+									const sp_wal_statistics *after);
 
 #endif							/* SP_WORKLOAD_H */

@@ -151,7 +151,8 @@ is_of_extension(const char *call)
 			return true;
 		if (info.dli_sname != NULL &&
 			(strcasestr(info.dli_sname, "xlog") ||
-			 (strcmp(info.dli_sname, "AlterSystemSetConfigFile") == 0 && strcmp(call, "stat") == 0)))
+			 (strcmp(info.dli_sname, "AlterSystemSetConfigFile") == 0 &&
+			  strcmp(call, "stat") == 0)))
 			return false;
 	}
 	return false;

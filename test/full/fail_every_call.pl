@@ -121,7 +121,7 @@ note("n = 1, 2, 4 ..., at most $most values");
 for my $action (grep { $_ =~ ($ENV{SP_ACTIONS} // '') } sort keys %actions)
 {
 	my ($wrong, $left_out) = (0, 0);
-	unlike((query($session, $actions{$action}))[1], qr/ERROR|FATAL/, "$action: it works undisturbed");
+	unlike((query($session, $actions{$action}))[1], qr/ERROR|FATAL/, "$action: works undisturbed");
 	my $end = time + ($ENV{SP_SECONDS} // 60);
 	for my $call (grep { $_ =~ ($ENV{SP_CALLS} // '') } sort keys %calls)
 	{

@@ -52,12 +52,13 @@ my %calls = (
 	(map {
 		my ($suite, $location) = @$_;
 		("probe $suite" => { sql => "SELECT count(*) FROM sync_probe.probe('$location', '$suite',"
-				  . " duration => '1 s', stop_early => false)", standby => 1, place => $location eq 'place' })
+				  . " duration => '1 s', stop_early => false)",
+				standby => 1, place => $location eq 'place' })
 	} [ 'wal', 'pg_wal' ], [ 'pg_test_fsync', 'place' ], [ 'stream', 'pg_default' ],
 		[ 'segments', 'place' ]),
 	'commit suite' => { like => $worker, sparse => 1, sql => 'SELECT count(*) FROM'
 		  . " sync_probe.probe('pg_wal', 'commit', workers => 3, duration => '2 s')" },
-	'pgbench()' => { like => $pgbench, place => 1, sql => pgbench_sql("'upsert', 'place', $small") },
+	'pgbench' => { like => $pgbench, place => 1, sql => pgbench_sql("'upsert', 'place', $small") },
 	'run_workload()' => { like => $pgbench, sql => workload_call('procedure', "'upsert', $small") },
 	'trial()' => { like => $watchdog, sql =>
 		  "CALL sync_probe.trial('commit_delay', '{50}', '2 s')" },
@@ -142,7 +143,8 @@ sub stop_one ($session)
 sub statement ($database, $sql)
 {
 	return sub {
-		my (undef, undef, $err) = $node->psql($database, "\\set VERBOSITY verbose\n$sql", timeout => 60);
+		my (undef, undef, $err) =
+		  $node->psql($database, "\\set VERBOSITY verbose\n$sql", timeout => 60);
 		$told{"refused $1"}++ if $err =~ /ERROR:  (\w{5}):/;
 	};
 }
@@ -163,7 +165,8 @@ my @kinds = (
 	{ name => 'SIGSTOP of a process', do => \&stop_one },
 	{ name => 'fast stop', do => restart('fast'), crash => 1 },
 	{ name => 'immediate stop', do => restart('immediate'), crash => 1 },
-	{ name => 'DROP TABLESPACE', for => 'place', do => statement('postgres', 'DROP TABLESPACE place'),
+	{ name => 'DROP TABLESPACE', for => 'place',
+		do => statement('postgres', 'DROP TABLESPACE place'),
 		undo => sub { $node->psql('postgres', $make_place) } },
 	{ name => 'DROP EXTENSION', do => statement('work', 'DROP EXTENSION pg_sync_probe'),
 		undo => statement('work', 'CREATE EXTENSION IF NOT EXISTS pg_sync_probe') },
@@ -200,7 +203,8 @@ sub faults ($server, $kind, $said, $settings, $offset)
 	my $restored = sub { not_as('postgresql.auto.conf', $auto, sub { slurp_file($file) }) };
 	my @faults = not_as('the server', 0, sub { $server->psql('postgres', 'SELECT 1') });
 	push @faults, $restored->() if $kind->{name} ne 'immediate stop';
-	push @faults, not_as('cleanup()', 0, sub { $server->psql('work', 'SELECT sync_probe.cleanup()') })
+	push @faults, not_as('cleanup()', 0, 
+		sub { $server->psql('work', 'SELECT sync_probe.cleanup()') })
 	  if $kind->{crash} || $said =~ /WARNING:.*while it dropped/;
 	push @faults, $restored->(), not_as('left', '', sub { all_left($server) }),
 	  not_as('settings', $settings, sub { settings_digest($server) });

@@ -47,7 +47,8 @@ sub all_at_once
 		my @calls = $_ % 4 ? (@primary, @everywhere) : @everywhere;
 		my $run = { name => $server->name, err => '' };
 		$run->{handle} = IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d',
-				$server->connstr($databases[ $_ % @databases ]), '-c', $calls[ int($_ / 4) % @calls ] ],
+				$server->connstr($databases[ $_ % @databases ]),
+				'-c', $calls[ int($_ / 4) % @calls ] ],
 			'<', \'', '>', '/dev/null', '2>', \$run->{err});
 		$run;
 	} 0 .. SESSIONS - 1;
@@ -85,7 +86,8 @@ sub open_files ($pid)
 sub sizes ($session)
 {
 	sql($node, 'TRUNCATE sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples,'
-		  . ' sync_probe.stream_seconds, sync_probe.workload_results, sync_probe.commit_wait_results');
+		  . ' sync_probe.stream_seconds, sync_probe.workload_results,'
+		  . ' sync_probe.commit_wait_results');
 	sql($node, 'VACUUM; CHECKPOINT');
 	my ($files, $bytes) = (0, 0);
 	find(sub {

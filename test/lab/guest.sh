@@ -515,7 +515,8 @@ slow_device() {
 # What is canceled meanwhile ends when the device moves again.
 hung_device() {
 	local each how
-	local -A stop=([suspend]="dmsetup suspend --nolockfs --noflush lab0" [freeze]="fsfreeze -f /data")
+	local -A stop=([suspend]="dmsetup suspend --nolockfs --noflush lab0"
+		[freeze]="fsfreeze -f /data")
 	local -A go=([suspend]="dmsetup resume --noudevsync lab0" [freeze]="fsfreeze -u /data")
 	while read -ru 4 each; do
 		for how in suspend freeze; do
@@ -571,9 +572,11 @@ leave_free() {
 full_device() {
 	local each eighths failed reserve=$((64 << 20))
 	sql -c "SELECT pg_create_physical_replication_slot('idle', true)" -c "SELECT
-		count(pg_logical_emit_message(false, 'lab', repeat('x', 1000000))) FROM generate_series(1, 150)" \
+		count(pg_logical_emit_message(false, 'lab', repeat('x', 1000000)))
+		FROM generate_series(1, 150)" \
 		-c "INSERT INTO sync_probe.workloads (workload, script) VALUES ('wal',
-			'SELECT pg_logical_emit_message(false, \$\$lab\$\$, repeat(\$\$x\$\$, 1000000));')" >/run/output
+			'SELECT pg_logical_emit_message(false, \$\$lab\$\$, repeat(\$\$x\$\$, 1000000));'
+		)" >/run/output
 	leave_free 16
 	sql -v VERBOSITY=verbose -c "SELECT FROM sync_probe.pgbench('wal', duration => '10 min')" \
 		>/run/call 2>&1

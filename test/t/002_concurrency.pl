@@ -26,8 +26,8 @@ like($user->query($lock_all), qr/^t(\|t){6}$/, 'a user gets its locks');
 my $session = session($node, 'other');
 start_query($session, "SELECT FROM sync_probe.probe_all(duration => '300 s')");
 wait_phase($node, $session, 'measuring');
-fails_ok($node, "beside a probe, $_", $_, '55P03', qr/another probe is running in this cluster/,
-	qr/DETAIL:  Process $session->{pid} has been probing location "pg_wal" since \d/,
+fails_ok($node, "beside a probe, $_", $_, '55P03', qr/a probe is running in this cluster/,
+	qr/DETAIL:  Process $session->{pid} began it in location "pg_wal" at \d/,
 	qr/HINT:  .*sync_probe\.running.*pg_cancel_backend/) for @excluded;
 is(sql($node, <<'SQL'), "$session->{pid}|pg_wal|wal|measuring|t", 'it is shown');
 SELECT pid, location, suite, phase,
@@ -69,9 +69,8 @@ $session = session($node);
 query($session, "SET lock_timeout = '10min'");
 start_query($session, 'SELECT sync_probe.cleanup()');
 wait_phase($node, $session, 'cleaning up');
-fails_ok($node, "beside cleanup(), $_", $_, '55P03',
-	qr/ERROR:  \w+: a cleanup is running in this cluster/,
-	qr/DETAIL:  Process $session->{pid} has been cleaning up since \d/) for @excluded[ 0, 2 ];
+fails_ok($node, "beside cleanup(), $_", $_, '55P03', qr/: a cleanup is running in this cluster/,
+	qr/DETAIL:  Process $session->{pid} began it at \d/) for @excluded[ 0, 2 ];
 query($blocker, 'ROLLBACK');
 $blocker->quit;
 is((finish_query($session))[0], "0\n", 'cleanup() goes on');

@@ -82,7 +82,7 @@ SELECT count(*), count(DISTINCT name), bool_and(directory IS NOT NULL AND availa
        count(*) FILTER (WHERE shares_filesystem_with = 'pg_wal')
 FROM sync_probe.locations
 SQL
-is(examined('in_place_100'), 'pg_wal pg_default in_place_100', '200 tablespaces: advice asks of few');
+is(examined('in_place_100'), 'pg_wal pg_default in_place_100', '200 tablespaces: few are examined');
 is(sql($node, 'SELECT sync_probe.cleanup()'), 1, '200 tablespaces: cleanup() goes through them');
 is(sql($node, <<'SQL'), 'pg_wal', '200 tablespaces: probe_all() probes one file system once');
 SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '100 ms')

@@ -72,7 +72,7 @@ my $pid_file = "$temporary/pid";
 
 sub pid_in_file
 {
-	wait_for(sub { -s $pid_file && slurp_file($pid_file) =~ /\n/ }) or die 'no pid was ever written';
+	wait_for(sub { -s $pid_file && slurp_file($pid_file) =~ /\n/ }) or die 'no pid was written';
 	chomp(my $pid = slurp_file($pid_file));
 	unlink $pid_file;
 	return $pid;
@@ -103,7 +103,8 @@ for my $case (
 
 	# what it writes
 	{ name => 'too much',
-		sh => 'head -c 2097153 /dev/zero | tr "\0" x >&2; sleep 0.5; echo end >&2', err => "end\n" },
+		sh => 'head -c 2097153 /dev/zero | tr "\0" x >&2; sleep 0.5; echo end >&2',
+		err => "end\n" },
 	{ name => 'too much at its end', sh => 'head -c 1048576 /dev/zero | tr "\0" x; echo end',
 		out => 'x' x 1048572 . "end\n" },
 	{ name => 'its own child has the outputs', sh => "sleep 1000 & echo \$! >$pid_file; echo some",
@@ -218,7 +219,8 @@ for (
 	# a name is one argument of the tools, and no option
 	[ 'an option', \%openzfs, '0||0|"-r" is not the name of a data set', '', '-r' ],
 	[ 'the environment', { zfs => 'env -u PWD -u _ | sort | paste -s >&2; exit 1' },
-		"0||0|zfs get exited with status 1: LC_ALL=C?PATH=/usr/sbin:/usr/bin:/sbin:/bin", $ask_zfs ])
+		"0||0|zfs get exited with status 1: LC_ALL=C?PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+		$ask_zfs ])
 {
 	my ($name, $tools, $expected, $called, $dataset) = (@$_, 'tank/pg');
 	my $directory = PostgreSQL::Test::Utils::tempdir();
@@ -241,7 +243,8 @@ no_trace_ok($session, 'the tools of ZFS');
 # A machine without ZFS, or with it, but not with this pool.
 query($session, 'RESET child_process_test.zfs_directory');
 like((query($session, "SELECT ask_zfs('no_pool_of_ours/x')"))[0],
-	qr{^0\|\|0\|(zfs get .*|there is no program "zfs" in "(/\w+)+(:(/\w+)+)+")$}, 'the usual places');
+	qr{^0\|\|0\|(zfs get .*|there is no program "zfs" in "(/\w+)+(:(/\w+)+)+")$},
+	'the usual places');
 $session->quit;
 
 end_tests($node);

@@ -34,7 +34,7 @@ JOIN sync_probe.measurements AS m USING (run_id)
 WHERE r.run_id = (SELECT max(run_id) FROM sync_probe.runs) AND m.status = 'ok'
 SQL
 	let_runs_count($node);
-	like(sql($node, <<'SQL'), qr/^unknown .*\bdevice_unknown\b/, "$name: so do advice and findings");
+	like(sql($node, <<'SQL'), qr/^unknown .*\bdevice_unknown\b/, "$name: as do advice, findings");
 SELECT durable || ' ' || (SELECT string_agg(code, ' ') FROM sync_probe.findings AS f
                           WHERE f.location = r.location)
 FROM sync_probe.recommendations AS r WHERE location = 'pg_wal'

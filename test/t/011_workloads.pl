@@ -72,7 +72,8 @@ for my $ending (
 	{ name => 'lost client', end => signal_client('KILL'), says => CLIENT_LOST,
 		where => ['sleeping'] },
 	{ name => 'SIGKILL to pgbench', end => sub { kill 'KILL', pgbench_children($node) },
-		survives => 1, says => qr/(ERROR|WARNING):  38000: pgbench was ended by signal 9 while it / },
+		survives => 1,
+		says => qr/(ERROR|WARNING):  38000: pgbench was ended by signal 9 while it / },
 	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) },
 		says => qr/connection.*(lost|closed)/, where => ['sleeping'] })
 {
@@ -111,7 +112,7 @@ SELECT pid = $session->{pid} AND workload = 'upsert' AND suite = 'upsert'
 FROM sync_probe.running
 SQL
 fails_ok($node, 'meanwhile another', pgbench_sql(SMALL_RUN), '55P03',
-	qr/  Process $session->{pid} has been running workload "upsert" in tablespace "place" since 2/);
+	qr/a workload is running.*Process $session->{pid} began it in location "place" at 2/s);
 is(sql($node, "SELECT backend_xmin FROM pg_stat_activity WHERE pid = $session->{pid}"), '',
 	'the procedure holds no snapshot');
 ok(wait_for(sub { $session->{run}->pump_nb; $session->{stderr} =~
@@ -151,7 +152,7 @@ make_schema('sync_probe_workload_b0b00000', 'bob');
 # Who sweeps how, what that returns, and which schemas are there afterwards.
 for (
 	[ 'a run of bob', 'bob', pgbench_sql(SMALL_RUN), 5, "\nsync_probe_workload_a11ce000" ],
-	[ 'cleanup() of bob', 'bob', 'SELECT sync_probe.cleanup()', 0, "\nsync_probe_workload_a11ce000" ],
+	[ 'of bob', 'bob', 'SELECT sync_probe.cleanup()', 0, "\nsync_probe_workload_a11ce000" ],
 	[ 'cleanup() of a superuser', 'postgres', 'SELECT sync_probe.cleanup()', 1, '' ])
 {
 	my ($name, $role, $sql, $expected, $others) = @$_;

@@ -52,7 +52,7 @@ fails_whole_ok($node, 'pgbench has no summary', with_program(0755, "${honest}ech
 	'38000', qr/printed a summary that is not understood/);
 fails_whole_ok($node, 'more often than its objects are there',
 	pgbench_sql("'drop_index', clients => 1, transactions => 9"), '38000', qr/while it ran/,
-	qr/HINT:  Operations of sql-bench .* need clients => 1, and no more transactions than by default/);
+	qr/HINT:  Operations of sql-bench .* clients => 1, and no more transactions than by default/);
 
 # --- the tablespace is dropped while it runs
 

@@ -46,7 +46,8 @@ is(sql($node, "SELECT count(*) FROM sync_probe.findings WHERE code = 'sync_metho
 	'0', 'a change: nothing is left to say');
 
 like(messages($node, "BEGIN;\nCALL sync_probe.wait_for_reload();"),
-	qr/ERROR:  CALL sync_probe.wait_for_reload\(\) cannot run inside a transaction block$/m, 'not in a transaction block');
+	qr/ERROR:  CALL sync_probe.wait_for_reload\(\) cannot run inside a transaction block$/m,
+	'not in a transaction block');
 
 # The postmaster has not read the file while it is stopped; then no session can begin.
 # test/tap/reload.sql has what else is waited for.
@@ -69,7 +70,8 @@ $waiting->quit;
 for (
 	[ 10, 'a probe', 'wal_sync_method FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1',
 		"SELECT FROM sync_probe.probe(duration => '20 ms');" ],
-	[ 4, 'a workload', "server_settings ->> 'wal_sync_method' FROM sync_probe.pgbench(${\SMALL_RUN})" ])
+	[ 4, 'a workload',
+		"server_settings ->> 'wal_sync_method' FROM sync_probe.pgbench(${\SMALL_RUN})" ])
 {
 	my ($times, $name, $recorded, $first) = @$_;
 	my @wrong;

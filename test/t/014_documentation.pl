@@ -63,7 +63,8 @@ my %found;
 for my $source (glob("$root/src/sql/findings*.sql"), "$root/src/sql/segments.sql")
 {
 	$found{$_} = 1
-		for slurp_file($source) =~ /'(?:error|warning|info)'(?: AS \w+| END)?, '(?!error|warning|info)(\w+)'/g;
+		for slurp_file($source) =~
+		  /'(?:error|warning|info)'(?: AS \w+| END)?, '(?!error|warning|info)(\w+)'/g;
 }
 my ($findings) = slurp_file("$root/doc/durability-and-findings.md") =~ /^## Findings$(.*?)^## /ms;
 is(join(' ', sort $findings =~ /^- `(\w+)`:/mg), join(' ', sort keys %found),

@@ -104,7 +104,7 @@ my $done = sql($node, 'SELECT percent_done FROM sync_probe.running');
 # of 300 s: several times as long as between two looks at who waits
 ok($node->poll_query_until('postgres', "SELECT percent_done > $done + 0.3 FROM sync_probe.running"),
 	'DROP EXTENSION of a stranger: the probe goes on');
-like(end_probe($node, $session), qr/canceling statement due to user request/, 'until it is canceled');
+like(end_probe($node, $session), qr/canceling statement due to user request/, 'until canceled');
 like((finish_query($stranger))[1], qr/must be owner of extension/, 'and he is refused');
 $stranger->quit;
 

@@ -102,7 +102,7 @@ sub fast_stop
 
 sub look_beside ($session)
 {
-	fails_ok($node, "beside it $_", $_, '55P03', qr/a trial is running.*has been trying values/s)
+	fails_ok($node, "beside it $_", $_, '55P03', qr/a trial is running/)
 	  for call(5), 'SELECT sync_probe.probe()', 'SELECT sync_probe.cleanup()',
 	  pgbench_sql(SMALL_RUN);
 	is(sql($node, 'SELECT suite, workload, phase FROM sync_probe.running'),

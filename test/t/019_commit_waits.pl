@@ -76,7 +76,8 @@ $settings
 DO \$\$ BEGIN PERFORM FROM sync_probe.probe(duration => '300 ms'); END \$\$;
 SELECT flush_size, test, seen = 50 OR (test = 'saturated') = (seen > 50)
 FROM sync_probe.runs JOIN sync_probe.measurements AS m USING (run_id),
-     LATERAL (SELECT coalesce(substring(reason FROM 'written or synced (\\d+) %')::int, 0)) AS s (seen)
+     LATERAL (SELECT coalesce(substring(reason FROM 'written or synced (\\d+) %')::int, 0))
+         AS s (seen)
 WHERE m.verdict IS NOT NULL
 ORDER BY run_id DESC LIMIT 1
 SQL

@@ -48,7 +48,7 @@ my $released = contents_of('CHANGELOG.md') =~ /^## \Q$version\E \(\d{4}-\d\d-\d\
 is(!!$released, !!$sums{$current}, "$version has a date if it is kept");
 ok(!$released || contents_of("src/sql/releases/$current")
 	  eq slurp_file(build_directory() . "/$current"),
-	'make joins the script that was released; after a change, default_version must be the next one');
+	'make joins the released script; after a change, default_version must be the next one');
 
 # --- one text
 

@@ -60,7 +60,8 @@ my $refused = 0;
 for (
 	[ 'suite commit', "SELECT FROM sync_probe.probe('pg_wal', 'commit', '1 s')",
 		qr/a background worker of the commit suite has ended/ ],
-	[ 'trial()', "$trial '4 s')", qr/a background worker has ended before it showed "commit_delay"/ ])
+	[ 'trial()', "$trial '4 s')",
+		qr/a background worker has ended before it showed "commit_delay"/ ])
 {
 	my ($what, $sql, $message) = @$_;
 	my ($out, $err) = query($old, $sql);

@@ -36,7 +36,8 @@ my $deaf = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1') or die "
 sub add_node ($name, $server = {}, $user = {}, $wrapper = 'postgres_fdw')
 {
 	my $list = sub (%o) { join ', ', map { "$_ '$o{$_}'" } keys %o };
-	my $options = $list->(host => $north->host, port => $north->port, dbname => 'postgres', %$server);
+	my $options =
+	  $list->(host => $north->host, port => $north->port, dbname => 'postgres', %$server);
 	sql($here, "CREATE SERVER \"$name\" FOREIGN DATA WRAPPER $wrapper
 		OPTIONS ($options); CREATE USER MAPPING FOR public SERVER \"$name\"
 		OPTIONS (@{[ $list->(user => 'postgres', %$user) ]})");
@@ -91,8 +92,9 @@ rows_ok('names are the server\'s own', q{'SELECT current_setting(''search_path''
 rows_ok('a list', q{'TABLE sync_probe.recommendations;', '{unmapped,bare,north,bare}'},
 	{ unmapped => qr/^user mapping not found/, north => qr/^\[.*"location": "pg_wal"/,
 		bare => qr/^relation "sync_probe.recomm.* does not exist; is extension .* there\?$/ });
-fails_ok($here, 'a server of a stranger', q{SELECT FROM sync_probe.fleet_run('SELECT 1', '{theirs}')},
-	'42501', qr/owner of server "theirs" is no superuser/, qr/ALTER SERVER theirs OWNER TO postgres;/);
+fails_ok($here, 'a stranger\'s server', q{SELECT FROM sync_probe.fleet_run('SELECT 1', '{theirs}')},
+	'42501', qr/owner of server "theirs" is no superuser/,
+	qr/ALTER SERVER theirs OWNER TO postgres;/);
 
 for (
 	[ 'SELECT 1; SELECT 2',
@@ -100,7 +102,8 @@ for (
 	[ 'SELECT 1/0', qr/^division by zero$/ ],
 	[ 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)', qr/due to user request$/ ],
 	[ 'SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(60)', qr/administrator command/ ],
-	[ 'SELECT 1) AS q; DO $a$BEGIN ASSERT false; END$a$; SELECT (SELECT 2', qr/^assertion failed$/ ],
+	[ 'SELECT 1) AS q; DO $a$BEGIN ASSERT false; END$a$; SELECT (SELECT 2',
+		qr/^assertion failed$/ ],
 	[ q{SELECT 1) AS q; SELECT 'no json' FROM (SELECT 2}, qr/^invalid input syntax for type json/ ],
 	[ 'SELECT 1) q;' . 'SELECT 1;' x 100 . 'SELECT 1 FROM (SELECT 2', qr/^it sent more than 100 / ],
 	[ 'SELECT pg_sleep(600)', qr/due to statement timeout$/ ])

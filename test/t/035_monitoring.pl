@@ -148,9 +148,10 @@ SKIP:
 	  . '&port=' . $node->port;
 	local $ENV{DATA_SOURCE_NAME} = $url;
 	my %exporter = (
-		postgres => start_program('prometheus-postgres-exporter', '/metrics', '--web.listen-address',
-			"--extend.query-path=$monitoring/postgres_exporter.yml"),
-		sql => start_program('prometheus-sql-exporter', '/metrics', '-web.listen-address', '-config.file='
+		postgres => start_program('prometheus-postgres-exporter', '/metrics',
+			'--web.listen-address', "--extend.query-path=$monitoring/postgres_exporter.yml"),
+		sql => start_program('prometheus-sql-exporter', '/metrics', '-web.listen-address',
+			'-config.file='
 			  . write_file("$directory/sql_exporter.yml",
 				slurp_file("$monitoring/sql_exporter.yml") =~ s{postgres://\S+}{$url}r
 				  =~ s/interval: \K1m/1s/r)));
@@ -190,7 +191,7 @@ SKIP:
 	ok(wait_for(sub { 2 == grep { $_->{labels}{alertname} eq 'TrialLeftBehind' }
 			  @{ ask($prometheus, 'alerts')->{alerts} } }), 'an alert is red');
 	is(join(' ', map { $_->{health} eq 'ok' ? () : $_->{name} }
-			map { @{ $_->{rules} } } @{ ask($prometheus, 'rules')->{groups} }), '', 'all rules work');
+			map { @{ $_->{rules} } } @{ ask($prometheus, 'rules')->{groups} }), '', 'rules work');
 }
 
 $_->kill_kill for splice @programs;

@@ -312,7 +312,8 @@ sub wait_for ($code)
 sub wait_phase ($node, $session, $phase)
 {
 	$node->poll_query_until('postgres',
-		"SELECT count(*) = 1 FROM sync_probe.running WHERE pid = $session->{pid} AND phase = '$phase'")
+		"SELECT count(*) = 1 FROM sync_probe.running
+		WHERE pid = $session->{pid} AND phase = '$phase'")
 	  or die "the probe never came to '$phase'";
 	return;
 }
@@ -591,7 +592,7 @@ sub bad_log_lines ($node, $offset = 0)
 sub log_ok ($node)
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	is(join("\n", bad_log_lines($node)), '', $node->name . ': no assertion, leak or panic in the log');
+	is(join("\n", bad_log_lines($node)), '', $node->name . ': no assertion, leak or panic');
 	return;
 }
 

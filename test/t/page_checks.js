@@ -75,7 +75,7 @@ const checks = {
 		if (scrolled > asked + margin) complaints.push(`the page is ${scrolled} wide`);
 		for (const { node, element, box: { left, right } } of texts())
 			if (!isClipped(element) && (left < -margin - 0.5 || right > asked + margin + 0.5))
-				complaints.push(`${describe(node)} lies from ${Math.round(left)} to ${Math.round(right)}`);
+				complaints.push(`${describe(node)}: ${Math.round(left)} to ${Math.round(right)}`);
 		return complaints;
 	},
 
@@ -112,7 +112,7 @@ const checks = {
 			const shapes = isSvg ? shapesAround(element) : [];
 			const worst = Math.min(...[0.1, 0.5, 0.9].map((share) => contrast(colour,
 				below(element, shapes, box.left + share * box.width, (box.top + box.bottom) / 2))));
-			if (worst < 4.5) complaints.push(`${describe(node)} has a contrast of ${worst.toFixed(2)}`);
+			if (worst < 4.5) complaints.push(`${describe(node)}: contrast ${worst.toFixed(2)}`);
 		}
 		return complaints;
 	},
@@ -126,7 +126,8 @@ const checks = {
 		for (const element of all('a[href], summary, [tabindex]')) {
 			if (!element.checkVisibility()) continue;
 			element.focus();
-			const style = getComputedStyle(element), { left, right } = element.getBoundingClientRect();
+			const style = getComputedStyle(element);
+			const { left, right } = element.getBoundingClientRect();
 			if (element.tabIndex !== 0) complaints.push(`${describe(element)} is out of turn`);
 			else if (!element.matches(':focus-visible') || style.outlineStyle === 'none'
 				|| parseFloat(style.outlineWidth) < 1 || right <= 0 || left >= innerWidth)

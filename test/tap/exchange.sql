@@ -6,7 +6,8 @@
 SELECT pg_temp.record_run('{"label": "all", "host": "wéb \"1\"\n",
     "started_at": "2026-05-03 10:00:00.123456+02", "flush_interval": "1 mon 2 days 03:04:05.000001",
     "system_identifier": -9223372036854775807, "max_regret": 0.1,
-    "storage": {"disks": [{"name": "sda", "virtual": false}], "own_share": {"1": 0.5}}}') AS a \gset
+    "storage": {"disks": [{"name": "sda", "virtual": false}], "flushed_fraction": {"1": 0.5}}}')
+    AS a \gset
 INSERT INTO sync_probe.runs (suite) VALUES ('trial') RETURNING run_id AS b \gset
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, mean_us, ops)
 VALUES (:a, 2, 'paced', 'fsync', 'ok', 0.1, 7), (:a, 1, '', '', 'error', 1 / 3.0::float8, 0);
@@ -54,7 +55,8 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 SELECT is(pg_temp.refused(jsonb_set(document, '{runs,1}', document #> '{runs,1}'
-              || '{"label": "NaN", "host": "infinity", "storage": {"zfs": {"pool": "nan"}}}')::text),
+              || '{"label": "NaN", "host": "infinity", "storage": {"zfs": {"pool": "nan"}}}'
+             )::text),
           'imported', 'names that read like figures')
 FROM document;
 DELETE FROM sync_probe.runs;
@@ -93,9 +95,10 @@ SELECT '{runs,1,storage}' || path::text[], value::jsonb, '^23514'
 FROM (VALUES ('{}', '[]'), ('{disks,0,name}', 'null'), ('{disks}', '{}'),
              ('{disks,0,virtual}', '"x"'), ('{zfs}', '{"data_devices": {}}'),
              ('{zfs}', '{"log_devices": 7}'), ('{others}', '{"seconds": "x"}'),
-             ('{device_bytes_error}', '["x", "y"]'), ('{lacking_share}', '{"1": "x"}'),
+             ('{device_bytes_error}', '["x", "y"]'), ('{unflushed_fraction}', '{"1": "x"}'),
              ('{device_bytes_per_op}', '{"1": "x"}'), ('{device_utilization}', '[0.5]'),
-             ('{own_share,1}', 'true'), ('{below_flushes_per_op}', '"x"')) AS v (path, value);
+             ('{flushed_fraction,1}', 'true'), ('{below_flushes_per_op}', '"x"'))
+         AS v (path, value);
 SELECT matches(pg_temp.refused((CASE WHEN value IS NULL THEN document #- path
                                      ELSE jsonb_set(document, path, value) END)::text), says,
                format('%s: %s', path, left(value::text, 40)))

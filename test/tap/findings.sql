@@ -201,10 +201,10 @@ $$;
 INSERT INTO run_scenario VALUES
 ('an SSD in order', '', '', '', ''),
 -- flush_missing
-('no flush', 'as=no flush; saturated: flushes_per_op=0.02; storage.lacking_share: 2=0.97',
+('no flush', 'as=no flush; saturated: flushes_per_op=0.02; storage.unflushed_fraction: 2=0.97',
     'error flush_missing', 'syncs with fdatasync send no flush to nvme0n1, whose write cache is '
     'volatile: commits may be lost when the power fails, unless that cache is protected',
-    'saturated_flushes_per_op=0.02, lacking_share=0.97, write_cache=write back, fua=false'),
+    'saturated_flushes_per_op=0.02, unflushed_fraction=0.97, write_cache=write back, fua=false'),
 ('no flush at a virtual disk',
     'as=no flush; storage: disks=[{"name": "nvme0n1", "write_cache": "write back", "virtual": '
     'true}]', 'error flush_missing',
@@ -216,10 +216,11 @@ INSERT INTO run_scenario VALUES
     'paced_flushes_per_op=0.3; others: flushes_per_sec=0'),
 ('flushes of others, but not in each sync',
     'durable=no; storage.others: flushes_per_sec=2000, most_flushes_per_sec=2100; '
-    'storage.lacking_share: 2=0.29, 3=0.9; storage.own_share: 2=0; paced: flushes_per_op=1.2',
+    'storage.unflushed_fraction: 2=0.29, 3=0.9; storage.flushed_fraction: 2=0; '
+    'paced: flushes_per_op=1.2',
     'error flush_missing, info counters_shared',
     'at least 29 % of the syncs with fdatasync ended without a flush on nvme0n1',
-    'paced_flushes_per_op=1.2, lacking_share=0.29, own_share=0'),
+    'paced_flushes_per_op=1.2, unflushed_fraction=0.29, flushed_fraction=0'),
 ('nothing is written',
     'as=no flush; storage: write_cache=write through, writes_uncounted=false; '
     'storage.device_bytes_per_op: 2=100', 'error flush_missing',
@@ -621,7 +622,7 @@ FROM (VALUES ('durable=no | run: location=pg_default, durable=yes',
              ('durable=yes', 'In run N, syncs with fdatasync reached it.'),
              ('durable=no, fsync=false', 'In run N, fsync was off.'),
              ('durable=no_cache', 'In run N, it had no volatile cache.'),
-             ('durable=unknown', 'Run N could not tell whether syncs with fdatasync reach it.'))
+             ('durable=unknown', 'Run N did not show whether syncs with fdatasync reach it.'))
          AS v (run, hint),
      pg_temp.view_found('', 'run: ' || run);
 

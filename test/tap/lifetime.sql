@@ -63,7 +63,8 @@ FROM (VALUES (NULL, 0, 'not probed yet'),
 SELECT is(basis, 'not probed yet', 'a run at another location says nothing')
 FROM sync_probe.device_lifetime('pg_default', 300000000000, 5000, 3000000);
 SELECT pg_temp.record_run(run, false)
-FROM (VALUES ('{"usable_for_advice": false}'::jsonb), ('{"suite": "stream"}'), ('{"device": "sdz"}'),
+FROM (VALUES ('{"usable_for_advice": false}'::jsonb), ('{"suite": "stream"}'),
+             ('{"device": "sdz"}'),
              ('{"directory": "/elsewhere"}'), ('{"host": "elsewhere"}')) AS v (run);
 SELECT matches(pg_temp.lifetime(NULL), '; run N did not see enough of background I/O$',
                'nor does one that no advice rests on');

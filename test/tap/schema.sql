@@ -13,7 +13,7 @@ SELECT c.relname, a.attname, col_description(c.oid, a.attnum) AS comment, a.attc
 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v', 'c')
   AND a.attnum > 0 AND NOT a.attisdropped;
-SELECT cmp_ok((SELECT count(*) FROM public_column), '<=', 207::bigint, 'public columns');
+SELECT cmp_ok((SELECT count(*) FROM public_column), '<=', 201::bigint, 'public columns');
 
 -- \d+, \df+ and \dn+ are the reference in the database
 SELECT is_empty('SELECT relname, attname FROM public_column WHERE comment IS NULL',

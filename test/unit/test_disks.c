@@ -62,30 +62,31 @@ describe(const sp_disks *disks)
 	static char text[4096];
 	sp_sentence to = sp_sentence_begin(text, sizeof(text));
 
-	sp_say(&to, "%s%s:", disks->top.name, rotates(&disks->top));
+	sp_append(&to, "%s%s:", disks->top.name, rotates(&disks->top));
 	for (int level = 0; level < SP_LEVELS; level++)
 	{
 		sp_disks_facts facts = sp_disks_summary(disks, (sp_level) level);
 
 		if (level > 0 && disks->backing_file[0] == '\0' && !disks->incomplete[level])
 			break;
-		sp_say(&to, level > 0 ? " /" : "");
+		sp_append(&to, level > 0 ? " /" : "");
 		for (int i = 0; i < disks->count; i++)
 		{
 			const sp_disk *disk = &disks->disks[i];
 
 			assert_int_equal(disk->stat_fd, -1);
 			if ((int) disk->level == level)
-				sp_say(&to, " %s%s%s", disk->name, rotates(disk), disk->is_virtual == 0 ? "*" : "");
+				sp_append(&to, " %s%s%s", disk->name, rotates(disk),
+						  disk->is_virtual == 0 ? "*" : "");
 		}
-		sp_say(&to, "%s%s%s", facts.write_cache[0] ? ", " : "", facts.write_cache,
+		sp_append(&to, "%s%s%s", facts.write_cache[0] ? ", " : "", facts.write_cache,
 			   facts.fua ? ", fua" : "");
 	}
 	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING])
-		sp_say(&to, "; incomplete");
-	sp_say(&to, "%s%.24s", disks->backing_file[0] != '\0' ? "; " : "", disks->backing_file);
+		sp_append(&to, "; incomplete");
+	sp_append(&to, "%s%.24s", disks->backing_file[0] != '\0' ? "; " : "", disks->backing_file);
 	if (disks->backing_mount != NULL)
-		sp_say(&to, " on %s", disks->backing_mount->mount_point);
+		sp_append(&to, " on %s", disks->backing_mount->mount_point);
 	return text;
 }
 
@@ -405,7 +406,7 @@ describe_flushes(const char *sysroot, sp_disks *disks)
 	sp_disks_close(disks);
 	least = sp_counters_least_flushes(&counters[SP_LEVEL_DEVICE]);
 	required = sp_counters_required_flushes(&counters[SP_LEVEL_DEVICE]);
-	sp_say(&to, "%s, %g, %g%s%s", facts.write_cache, isnan(least) ? -1 : least,
+	sp_append(&to, "%s, %g, %g%s%s", facts.write_cache, isnan(least) ? -1 : least,
 		   isnan(required) ? -1 : required, facts.count_flushes ? "" : "; uncounted",
 		   counters[SP_LEVEL_DEVICE].flushes_only ? "; flushes only" : "");
 	return text;

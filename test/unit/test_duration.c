@@ -42,9 +42,9 @@ static int	stopped;			/* cases */
 static void
 fail_plan(const char *what)
 {
-	fail_msg("%s, %g ms, duty cycle %g, every %g us, %g us a write: %s", probe->suite->name,
+	fail_msg("%g ms, duty cycle %g, every %g us, %d cases, %g us a write: %s",
 			 probe->duration_ns / 1e6, probe->duty_cycle, probe->flush_interval_ns / 1e3,
-			 disk.cost[PWRITE] / 1e3, what);
+			 probe->ncases, disk.cost[PWRITE] / 1e3, what);
 }
 
 /*

@@ -21,7 +21,7 @@
 /* The flushes of each sync, those of background I/O, and what windows tell. */
 #define SEEN(required, least, background, own, lacking) \
 	{.flushes_per_op = required, .least_flushes_per_op = least, \
-	.background_flushes_per_op = background, .own_share = own, .lacking_share = lacking}
+	.background_flushes_per_op = background, .flushed_fraction = own, .unflushed_fraction = lacking}
 #define DEVICE(flushes, background)		.device = SEEN(flushes, flushes, background, NAN, NAN)
 #define LEAST(required, least)			.device = SEEN(required, least, 0, NAN, NAN)
 #define WINDOWS(flushes, own, lacking)	.device = SEEN(flushes, flushes, 1.5, own, lacking)
@@ -306,11 +306,11 @@ TEST(compares_syncs_with_controls)
 		add_windows(windows.controls, row->controls_without, 0, 1);
 		add_windows(windows.controls, row->controls - row->controls_without, 1, 1);
 		print_message("# row %d\n", (int) (row - rows));
-		assert_int_equal(tells(sp_windows_own_share(&windows, SP_LEVEL_DEVICE), 0.5),
+		assert_int_equal(tells(sp_windows_flushed_fraction(&windows, SP_LEVEL_DEVICE), 0.5),
 						 row->tells[0]);
-		assert_int_equal(tells(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE), 0.05),
+		assert_int_equal(tells(sp_windows_unflushed_fraction(&windows, SP_LEVEL_DEVICE), 0.05),
 						 row->tells[1]);
-		assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_BACKING)));
+		assert_true(isnan(sp_windows_flushed_fraction(&windows, SP_LEVEL_BACKING)));
 	}
 }
 

@@ -516,7 +516,7 @@ TEST(writes_where_the_server_and_the_tool_do)
 			assert_true(call < disk.records + disk.nrecords);
 			if (call->file != probe->cases[c].file || call->call != PWRITE)
 				continue;
-			sp_say(&writes, "%d+%d ", (int) (call->offset / KILOBYTE),
+			sp_append(&writes, "%d+%d ", (int) (call->offset / KILOBYTE),
 				   (int) (call->size / KILOBYTE));
 			found++;
 		}

@@ -147,11 +147,11 @@ describe_case(sp_sentence *to, const sp_test_case *one, char test[100])
 			 one->advances ? "" : "@0", check_copies(one->file), (int) (file->size / 1024),
 			 file->layout_write_size / 1024, one->max_rounds > 0 ? " shown" : "");
 	if (strcmp(test, own_test) != 0)
-		sp_say(to, "%s", strcpy(test, own_test));
-	sp_say(to, " %s%s", one->candidate ? "+" : one->control ? "=" : "", one->label);
+		sp_append(to, "%s", strcpy(test, own_test));
+	sp_append(to, " %s%s", one->candidate ? "+" : one->control ? "=" : "", one->label);
 	if (file->method && strcmp(file->method->name, one->label) != 0)
-		sp_say(to, "=%s", file->method->name);
-	sp_say(to, "%s%s%s", uses[one->descriptor_use], file->direct_io ? "/direct" : "",
+		sp_append(to, "=%s", file->method->name);
+	sp_append(to, "%s%s%s", uses[one->descriptor_use], file->direct_io ? "/direct" : "",
 		   file->status == SP_UNSUPPORTED && file->method->supported ? "/unsupported" : "");
 }
 

@@ -116,8 +116,8 @@ describe(const sp_zfs *zfs)
 	sp_sentence to = sp_sentence_begin(text, sizeof(text));
 
 	for (int i = 0; i < zfs->nvdevs; i++)
-		sp_say(&to, "%s%s ", uses[zfs->vdevs[i].use], zfs->vdevs[i].path);
-	sp_say(&to, zfs->more_vdevs ? "and more" : "");
+		sp_append(&to, "%s%s ", uses[zfs->vdevs[i].use], zfs->vdevs[i].path);
+	sp_append(&to, zfs->more_vdevs ? "and more" : "");
 	return text;
 }
 
@@ -186,10 +186,10 @@ TEST(says_when_there_are_more)
 		sp_sentence to = sp_sentence_begin(text, sizeof(text));
 		sp_zfs		zfs = {0};
 
-		sp_say(&to, TOP);
+		sp_append(&to, TOP);
 		for (int i = 1; i <= leaves; i++)
-			sp_say(&to, LEAF("/x%03d"), i);
-		sp_say(&to, END);
+			sp_append(&to, LEAF("/x%03d"), i);
+		sp_append(&to, END);
 		assert_true(sp_zfs_parse_status(text, "p", &zfs));
 		assert_int_equal(zfs.more_vdevs, leaves > SP_ZFS_MAX_VDEVS);
 		assert_int_equal(zfs.nvdevs, SP_ZFS_MAX_VDEVS);

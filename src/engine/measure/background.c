@@ -5,7 +5,7 @@
  *		the time of a flush without a sync of ours.
  *
  * What is counted while the probe writes nothing is background I/O, which is part of
- * what is counted during the slices.  See engine/verdict/evidence.h for what windows tell.
+ * what is counted during the slices.  See engine/verdict/evidence.h for what windows show.
  *
  *-------------------------------------------------------------------------
  */
@@ -174,7 +174,7 @@ write_directly(void *what)
 	return written == SP_WAL_PAGE_SIZE ? NULL : "pwrite";
 }
 
-/* Where nobody else flushes, the idle samples tell enough. */
+/* Where nobody else flushes, the idle samples show enough. */
 static bool
 windows_may_help(const sp_probe *probe)
 {
@@ -184,7 +184,7 @@ windows_may_help(const sp_probe *probe)
 }
 
 /*
- * The paced case of the current method, if more windows may tell whether it is durable;
+ * The paced case of the current method, if more windows may decide whether it is durable;
  * else -1.
  */
 static int
@@ -197,7 +197,7 @@ case_without_windows(const sp_probe *probe)
 		if (test_case->regime == SP_PACED && test_case->baseline == c &&
 			probe->results[c].status == SP_OK && probe->results[c].window_ns > 0 &&
 			probe->results[c].windows.controls[SP_LEVEL_DEVICE].all < ENOUGH_WINDOWS &&
-			sp_windows_may_tell(probe, test_case->label))
+			sp_windows_may_decide(probe, test_case->label))
 			return c;
 	}
 	return -1;

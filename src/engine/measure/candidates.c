@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * candidates.c
- *		Turn the results of a run into a comparison of methods, and say what came of it.
+ *		Turn the results of a run into a comparison of methods, and word the result.
  *
  * It must not: change a result.
  *
@@ -29,7 +29,7 @@ sp_method_case(const sp_probe *probe, sp_regime regime, const char *label)
 	return -1;
 }
 
-/* The windows that tell of a case: its own, or for a method those of its paced case. */
+/* The windows of a case: its own, or for a method those of its paced case. */
 static const sp_windows *
 case_windows(const sp_probe *probe, int c)
 {
@@ -39,7 +39,7 @@ case_windows(const sp_probe *probe, int c)
 	return &probe->results[paced >= 0 ? paced : c].windows;
 }
 
-/* What the counters of a level say of a case's flushes. */
+/* What the counters of a level show of a case's flushes. */
 static sp_flush_facts
 flush_facts(const sp_probe *probe, int c, sp_level level, bool at_best)
 {
@@ -54,8 +54,8 @@ flush_facts(const sp_probe *probe, int c, sp_level level, bool at_best)
 		.least_flushes_per_op = rates.least_flushes,
 		.background_flushes_per_op = seconds_per_op *
 			sp_evidence_background(&probe->background, level).most_flushes,
-		.own_share = at_best ? 1 : sp_windows_own_share(windows, level),
-		.lacking_share = sp_windows_lacking_share(windows, level),
+		.flushed_fraction = at_best ? 1 : sp_windows_flushed_fraction(windows, level),
+		.unflushed_fraction = sp_windows_unflushed_fraction(windows, level),
 	};
 }
 
@@ -125,7 +125,7 @@ sp_probe_method_durable(const sp_probe *probe, const char *label, bool at_best)
 }
 
 bool
-sp_windows_may_tell(const sp_probe *probe, const char *label)
+sp_windows_may_decide(const sp_probe *probe, const char *label)
 {
 	return sp_probe_method_durable(probe, label, false) == SP_DURABLE_UNKNOWN &&
 		sp_probe_method_durable(probe, label, true) != SP_DURABLE_UNKNOWN;
@@ -251,9 +251,9 @@ sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 		SP_NS_PER_MS;
 
 	if (probe->deciding == SP_SATURATED)
-		sp_say(&to, " back to back");
+		sp_append(&to, " back to back");
 	else if (probe->rounds[SP_PACED] > 0)
-		sp_say(&to, interval_ms < 10 ? " with a flush every %.2g ms" :
+		sp_append(&to, interval_ms < 10 ? " with a flush every %.2g ms" :
 			   " with a flush every %.0f ms", interval_ms);
 	sp_explain(&probe->comparison, &probe->judgement, &words, reason);
 }

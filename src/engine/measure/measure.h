@@ -68,7 +68,7 @@ typedef enum sp_status
 	SP_UNSUPPORTED,				/* not on this platform or server */
 	SP_NO_DIRECT_IO,			/* the file system refuses O_DIRECT */
 	SP_STOPPED,					/* the time ran out before it was measured */
-	SP_ERROR					/* error_call and error_number say what failed */
+	SP_ERROR					/* error_call and error_number are what failed */
 } sp_status;
 
 /* How an operation opens and closes its file. */
@@ -234,7 +234,6 @@ typedef struct sp_server
 /* Which test cases are measured together, and how. */
 typedef struct sp_suite
 {
-	const char *name;
 	size_t		data_size;		/* of sp_probe.data, see stream.h and segments.h */
 	void		(*plan) (sp_probe *probe, const sp_server *server);
 
@@ -319,7 +318,7 @@ extern bool sp_suite_shrink_files(sp_probe *probe);
 extern bool sp_suite_drop_copies(sp_probe *probe);
 
 /*
- * Does one round of every case fit into the duration, as far as the plan alone tells?
+ * Does one round of every case fit into the duration, as far as the plan alone shows?
  * *enough_ns: a duration that surely has room, a double since a tiny duty cycle makes a
  * round last for years.
  */
@@ -380,7 +379,7 @@ typedef struct sp_power_judgement
 
 /*
  * What a power test has left: the number of each block (at least one), 0 if it is not whole.
- * seen: the last one that the client was told.  Each was written after the one before was synced.
+ * seen: the last one that the client has seen.  Each was written after the one before was synced.
  * restarted: the machine has, so that they were read from the storage; else nothing is known.
  */
 extern sp_power_judgement sp_power_judge(const int64_t *numbers, int blocks, int64_t seen,
@@ -395,7 +394,7 @@ extern void sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 extern int	sp_control_of(const sp_probe *probe, int baseline);
 
 /*
- * Do the syncs of a case reach the device, as far as the counters tell?  Those
+ * Do the syncs of a case reach the device, as far as the counters show?  Those
  * of a method do if they do in each regime.  at_best: if control windows showed that all
  * flushes of the case are its own.
  */

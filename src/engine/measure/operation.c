@@ -103,7 +103,7 @@ close_after(int fd, const char *failed)
 /*
  * The two lines of pg_test_fsync about descriptors.  Both open the file twice,
  * so that they differ only in the descriptor that is synced.  The times of both include
- * the calls that tell whether it is the same file.
+ * the calls that check whether it is the same file.
  */
 static const char *
 reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_file *file)

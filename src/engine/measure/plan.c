@@ -2,7 +2,7 @@
  *
  * plan.c
  *		Make the plan of a suite, make it smaller where space or descriptors are short, and
- *		tell whether it fits into its duration.
+ *		decide whether it fits into its duration.
  *
  *-------------------------------------------------------------------------
  */

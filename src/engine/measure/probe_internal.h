@@ -37,7 +37,7 @@ extern double sp_regime_share(const sp_probe *probe, sp_regime regime);
 extern int64_t sp_now_ns(sp_probe *probe);
 
 /*
- * Calls that are one operation: what says on which file, and how.  Returns NULL, or the name
+ * Calls that are one operation: what is the file, and how.  Returns NULL, or the name
  * of the call that failed, with errno set.
  */
 typedef const char *(*sp_calls) (void *what);
@@ -117,7 +117,7 @@ extern void sp_random_order(sp_probe *probe, int n, int *order);
 
 /*
  * An operation that is due in a round: a case, and which of its files it uses. A file
- * is told by its number in the plan, wherever it is now.
+ * is known by its number in the plan, wherever it is now.
  */
 typedef struct sp_due_operation
 {
@@ -194,7 +194,7 @@ extern void sp_sample_more(sp_probe *probe, int64_t flush_ns);
 extern void sp_control_window(sp_probe *probe);
 
 /*
- * May some more control windows tell whether the current method is durable?  Then the probe
+ * May some more control windows decide whether the current method is durable?  Then the probe
  * does not stop early.  After 200 windows it does not wait for more.
  */
 extern bool sp_needs_windows(const sp_probe *probe);
@@ -231,6 +231,6 @@ extern bool sp_judge_methods(sp_probe *probe);
 extern int	sp_method_case(const sp_probe *probe, sp_regime regime, const char *label);
 
 /* Is it unknown whether a method is durable, but would be known by control windows? */
-extern bool sp_windows_may_tell(const sp_probe *probe, const char *label);
+extern bool sp_windows_may_decide(const sp_probe *probe, const char *label);
 
 #endif							/* SP_PROBE_INTERNAL_H */

@@ -128,7 +128,7 @@ take_over_ring(sp_probe *probe, const file_ring *ring)
 	}
 }
 
-/* Let every method of a ring be at the file where the shift says.  True if they have moved. */
+/* Let every method of a ring be at the file that the shift gives.  True if they have moved. */
 static bool
 move_ring(sp_rotation *rotation, const file_ring *ring, int shift)
 {

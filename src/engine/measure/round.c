@@ -110,7 +110,7 @@ sp_series_end_sample(sp_series *series)
 	series->pending_us = 0;
 }
 
-/* Add a round to the series of a case; and to its tail, once its baseline tells what is slow. */
+/* Add a round to the series of a case; and to its tail, once its baseline shows what is slow. */
 static void
 add_round(sp_probe *probe, int c, const round_sum *sum)
 {
@@ -219,7 +219,7 @@ end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
 /*
  * Every case once, or once for each of its copies, evenly spread over one flush interval:
  * each file is flushed at the cluster's own interval, and the device rests in between.
- * A duty cycle may lengthen the round, as far as the previous round tells; then all
+ * A duty cycle may lengthen the round, as far as the previous round shows; then all
  * rests grow, so that other processes wait for one flush of ours at a time.
  */
 bool

@@ -95,5 +95,5 @@ plan_pg_test_fsync(sp_probe *probe, const sp_server *server)
 }
 
 const sp_suite sp_suite_pg_test_fsync = {
-	.name = "pg_test_fsync",.plan = plan_pg_test_fsync,.run = sp_take_turns
+	.plan = plan_pg_test_fsync,.run = sp_take_turns
 };

@@ -10,7 +10,7 @@
  * Each slot of a round has a file of its own.  Old segments are there before the run.  The
  * others are made and removed in each round, so that one of them exists at a time.
  *
- * The first round is not counted.  Each round tells how many flushes leave time for enough
+ * The first round is not counted.  Each round decides how many flushes leave time for enough
  * rounds to come: a shared disk can be ten times as slow a second later.
  *
  * Two questions are judged as methods are: is another kind of segment worth a switch, and
@@ -26,12 +26,12 @@
 
 /*
  * The duration should have room for as many rounds.  A verdict needs 16 of them, and many
- * short ones tell more of a shared disk than few long ones: in 20 s the control on xfs was
+ * short ones show more of a shared disk than few long ones: in 20 s the control on xfs was
  * 0.96 to 1.06 with 156 rounds, and 0.94 to 1.36 in 12 s with 23.
  */
 #define WANTED_ROUNDS		64
 
-/* So few flushes say little about the mean; the first round has as many. */
+/* So few flushes are no good estimate of the mean; the first round has as many. */
 #define MIN_FIRST_FLUSHES	8
 
 /* One round may be a lucky one: the next has so many times its flushes at most. */
@@ -207,7 +207,7 @@ flush_segment(sp_probe *probe, int c, int flushes, bool counted, int64_t limit,
 	return true;
 }
 
-/* Returns false if it was cut, or has failed: then work->failed says at which call. */
+/* Returns false if it was cut, or has failed: then work->failed is the call. */
 static bool
 measure_slot(sp_segment_work *work, const sp_segment_slot *slot, int flushes, bool counted,
 			 slot_times *times)
@@ -399,6 +399,6 @@ run_segments(sp_probe *probe)
 }
 
 const sp_suite sp_suite_segments = {
-	.name = "segments",.data_size = sizeof(sp_segments),.plan = plan_segments,
-	.run = run_segments,.judge = judge_segments,.any_duration = true
+	.data_size = sizeof(sp_segments),.plan = plan_segments,.run = run_segments,
+	.judge = judge_segments,.any_duration = true
 };

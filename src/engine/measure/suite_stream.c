@@ -4,9 +4,9 @@
  *		The suite stream: how fast WAL can stream, one test case after the other for a
  *		second each.
  *
- * How fast WAL can stream is told by the method of this server: in pages, as single
+ * How fast WAL can stream is measured with the method of this server: in pages, as single
  * commits write, in 64 kB, as busy ones do together, and in 1 MB, as bulk loads do.  What
- * the storage could do is told by the same smallest and largest block with the flags of
+ * the storage could do is measured with the same smallest and largest block with the flags of
  * dd that are used to find out: oflag=direct,dsync and conv=fdatasync.
  *
  * The device never rests.  A cliff (a full cache, garbage collection, a volume that is
@@ -162,11 +162,11 @@ sp_stream_rates_of(const sp_stream *stream, int test_case)
 
 /*
  * The counters are read between two operations, so often that those around a slow flush
- * tell what the device did meanwhile.
+ * show what the device did meanwhile.
  */
 #define READING_INTERVAL_NS		(10 * SP_NS_PER_MS)
 
-/* The counters around a shorter flush tell nothing: busy time has steps of a clock tick. */
+/* The counters around a shorter flush show nothing: busy time has steps of a clock tick. */
 #define SLOW_FLUSH_NS			(5 * SP_CLOCK_TICK_NS)
 
 static bool
@@ -295,5 +295,5 @@ run_stream(sp_probe *probe)
 }
 
 const sp_suite sp_suite_stream = {
-	.name = "stream",.data_size = sizeof(sp_stream),.plan = plan_stream,.run = run_stream
+	.data_size = sizeof(sp_stream),.plan = plan_stream,.run = run_stream
 };

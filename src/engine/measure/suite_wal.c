@@ -134,5 +134,5 @@ plan_wal(sp_probe *probe, const sp_server *server)
 }
 
 const sp_suite sp_suite_wal = {
-	.name = "wal",.plan = plan_wal,.run = sp_take_turns,.judge = sp_judge_methods
+	.plan = plan_wal,.run = sp_take_turns,.judge = sp_judge_methods
 };

@@ -25,7 +25,7 @@ SP_SUITE(stream,
 		 .refused_hint = "Omit it. A shorter duration or a lower "
 			 "pg_sync_probe.max_stream_write writes less.",
 		 .progress = sp_stream_progress,
-		 .tell_end = sp_stream_tell_end,
+		 .report_end = sp_stream_report_end,
 		 .describe = sp_stream_describe,
 		 .record = sp_stream_record)
 

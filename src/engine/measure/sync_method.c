@@ -37,7 +37,7 @@ fsync_writethrough(int fd)
 
 /*
  * All systems of PostgreSQL have fdatasync(), and since 16 it is a value of wal_sync_method on
- * all of them.  POSIX has _POSIX_SYNCHRONIZED_IO to ask for it, but that says no on FreeBSD,
+ * all of them.  POSIX has _POSIX_SYNCHRONIZED_IO to ask for it, but that denies it on FreeBSD,
  * OpenBSD and macOS, and nothing with musl.  macOS does not declare it; elsewhere a missing
  * declaration ends the compilation.
  */

@@ -41,7 +41,8 @@ sp_pgbench_parse_progress(const char *line, sp_pgbench_progress *progress)
 	double		latency_ms;
 	int			length = 0;
 
-	if (sscanf(line, "progress: %lf s, %lf tps, lat %lf ms%n", &seconds, &tps, &latency_ms, &length) != 3 ||
+	if (sscanf(line, "progress: %lf s, %lf tps, lat %lf ms%n", &seconds, &tps, &latency_ms,
+			   &length) != 3 ||
 		length == 0)
 		return false;
 	progress->seconds = or_nan(seconds);

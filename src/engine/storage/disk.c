@@ -114,9 +114,9 @@ read_padded(const char *directory, const char *attribute, char *value)
 }
 
 /*
- * Does a hypervisor or this machine make it of something else?  Then its counters tell
+ * Does a hypervisor or this machine make it of something else?  Then its counters show
  * what reaches the virtual disk, and no more.  Is it a drive of a known maker?  That
- * matters where a disk says that it rotates, as virtual disks and RAID controllers often
+ * matters where a disk reports that it rotates, as virtual disks and RAID controllers often
  * do.  Neither is known of most RAID controllers and of NVMe: -1.
  */
 static int

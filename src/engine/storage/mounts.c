@@ -113,7 +113,7 @@ split_line(char *line, sp_mount *mount, const char **super_options)
 	mount->source = strsep(&rest, " ");
 	*super_options = rest;
 
-	/* strsep returns NULL from the end on, so that the last one tells for all */
+	/* strsep returns NULL from the end on, so that the last one stands for all */
 	return rest != NULL && parse_device_number(device, mount) &&
 		mount->mount_point[0] == '/' && mount->fstype[0] != '\0';
 }

@@ -44,7 +44,7 @@ typedef struct sp_mount_table
  *
  * mount_options are "ro" or "rw", the other options of the mount, and those of the
  * super block (where ext4 keeps nobarrier and data=writeback), separated by commas.
- * A mount is read-only if either list says so.  An escaped comma (\054) stays
+ * A mount is read-only if either list has it.  An escaped comma (\054) stays
  * escaped, for it is part of a value.
  *
  * Returns 0 or an errno.

@@ -3,7 +3,7 @@
  * engine/storage/storage.h
  *	  Storage below a path: all disks, and their counters.
  *
- * A sync ends at a disk: its counters tell whether the flush arrived, and its
+ * A sync ends at a disk: its counters show whether the flush arrived, and its
  * write cache whether a flush was needed.  What a DBA calls the device may be a
  * stack: LVM on RAID on disks.  Only the disks at the bottom count flushes, so these
  * are listed: their counters are summed, and the weakest cache decides.

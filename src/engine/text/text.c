@@ -33,7 +33,7 @@ sp_sentence_begin(char *text, size_t size)
 }
 
 void
-sp_say(sp_sentence *to, const char *format,...)
+sp_append(sp_sentence *to, const char *format,...)
 {
 	size_t		used = strlen(to->text);
 	va_list		args;

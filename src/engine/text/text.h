@@ -43,7 +43,7 @@ typedef struct sp_sentence
 extern sp_sentence sp_sentence_begin(char *text, size_t size);
 
 /* Add to the end. */
-extern void sp_say(sp_sentence *to, const char *format,...)
+extern void sp_append(sp_sentence *to, const char *format,...)
 			__attribute__((format(printf, 2, 3)));
 
 #endif							/* SP_TEXT_H */

@@ -84,14 +84,14 @@ sp_commit_sums_add(sp_commit_sums *sums, const sp_commit_sums *other)
 /* ------------------------------------------------------------------- words */
 
 static void
-say_time(sp_sentence *to, double us)
+append_time(sp_sentence *to, double us)
 {
 	if (us < 1000)
-		sp_say(to, "%.0f us", us);
+		sp_append(to, "%.0f us", us);
 	else if (us < 10000)
-		sp_say(to, "%.1f ms", us / 1000);
+		sp_append(to, "%.1f ms", us / 1000);
 	else
-		sp_say(to, "%.0f ms", us / 1000);
+		sp_append(to, "%.0f ms", us / 1000);
 }
 
 /*
@@ -121,26 +121,26 @@ delay_us(const sp_commit_figures *figures)
 }
 
 static void
-say_parts(sp_sentence *to, const sp_commit_figures *figures)
+append_parts(sp_sentence *to, const sp_commit_figures *figures)
 {
 	double		delay = delay_us(figures);
 
-	sp_say(to, "a commit waits ");
-	say_time(to, figures->wait_us);
-	sp_say(to, ", of which ");
-	say_time(to, sync_us(figures));
-	sp_say(to, " are writes and syncs of WAL, its own or those ahead of it");
+	sp_append(to, "a commit waits ");
+	append_time(to, figures->wait_us);
+	sp_append(to, ", of which ");
+	append_time(to, sync_us(figures));
+	sp_append(to, " are writes and syncs of WAL, its own or those ahead of it");
 	if (delay > 0)
 	{
-		sp_say(to, ", and up to ");
-		say_time(to, delay);
-		sp_say(to, " are commit_delay");
+		sp_append(to, ", and up to ");
+		append_time(to, delay);
+		sp_append(to, " are commit_delay");
 	}
 	if (figures->part_us[SP_PART_SYNC_REP] > 0)
 	{
-		sp_say(to, ", and ");
-		say_time(to, figures->part_us[SP_PART_SYNC_REP]);
-		sp_say(to, " are for the synchronous standby");
+		sp_append(to, ", and ");
+		append_time(to, figures->part_us[SP_PART_SYNC_REP]);
+		sp_append(to, " are for the synchronous standby");
 	}
 }
 
@@ -162,27 +162,27 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 
 	if (sums->commits < MIN_COMMITS)
 	{
-		sp_say(&to, "too few commits for an answer: %llu in %.1f s; call it under load",
+		sp_append(&to, "too few commits for an answer: %llu in %.1f s; call it under load",
 			(unsigned long long) sums->commits, sums->seconds);
 		return;
 	}
 	if (committing(sums) < MIN_SEEN)
 	{
-		sp_say(&to, "no: commits hardly wait, %lld of %lld samples saw one that does",
+		sp_append(&to, "no: commits hardly wait, %lld of %lld samples saw one that does",
 			(long long) committing(sums), (long long) sums->samples);
 		return;
 	}
 	if (sp_commit_waits_for_no_flush(sums) && commit_delay == 0)
 	{
-		sp_say(&to, "no: commits do not wait for a sync (synchronous_commit may be off)");
+		sp_append(&to, "no: commits do not wait for a sync (synchronous_commit may be off)");
 		return;
 	}
 	saved = figures.wait_share * sync_us(&figures) / figures.wait_us / 2;
-	sp_say(&to, "%s: ", saved * 2 < SMALL_SHARE ? "hardly" : "yes");
-	sp_say(&to, "sessions wait for commits in %.0f %% of their active time; ",
+	sp_append(&to, "%s: ", saved * 2 < SMALL_SHARE ? "hardly" : "yes");
+	sp_append(&to, "sessions wait for commits in %.0f %% of their active time; ",
 		figures.wait_share * 100);
-	say_parts(&to, &figures);
-	sp_say(&to, "; syncs in half the time would save %.0f %% of the active time", saved * 100);
+	append_parts(&to, &figures);
+	sp_append(&to, "; syncs in half the time would save %.0f %% of the active time", saved * 100);
 	if (delay_us(&figures) > sync_us(&figures))
-		sp_say(&to, "; first try a shorter commit_delay, which is %d us", commit_delay);
+		sp_append(&to, "; first try a shorter commit_delay, which is %d us", commit_delay);
 }

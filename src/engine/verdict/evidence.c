@@ -64,7 +64,7 @@ add_bytes(sp_byte_sums *sums, double bytes, double amount)
 	sums->product += bytes * amount;
 }
 
-/* The standard error of bytes / amount, a ratio of sums; NAN where there is no telling. */
+/* The standard error of bytes / amount, a ratio of sums; NAN where it is unknown. */
 static double
 bytes_error(const sp_byte_sums *sums)
 {
@@ -94,7 +94,7 @@ sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
 	}
 	for (int level = 0; level < SP_LEVELS; level++)
 	{
-		/* the first sample says whether flushes are counted at all */
+		/* the first sample shows whether flushes are counted at all */
 		if (evidence->ns == 0)
 			evidence->counters[level] = between[level];
 		else
@@ -167,7 +167,7 @@ sp_evidence_background(const sp_evidence *evidence, sp_level level)
 }
 
 /*
- * Did each sync cause a flush of its own?  Control windows tell on a busy device, where the
+ * Did each sync cause a flush of its own?  Control windows show it on a busy device, where the
  * mean rate of background I/O does not.  Comparisons with NAN are false, so that an
  * unknown rate proves nothing.
  */
@@ -178,7 +178,7 @@ is_flushed(const sp_flush_facts *facts)
 		BACKGROUND_FACTOR * facts->background_flushes_per_op;
 
 	return facts->least_flushes_per_op >= FLUSHED &&
-		(own >= MIN_OWN || facts->own_share >= MIN_OWN);
+		(own >= MIN_OWN || facts->flushed_fraction >= MIN_OWN);
 }
 
 /*
@@ -191,7 +191,7 @@ is_unflushed(const sp_flush_facts *facts)
 	double		background = isnan(facts->background_flushes_per_op) ? 0 :
 		facts->background_flushes_per_op;
 
-	return facts->lacking_share > LACKING ||
+	return facts->unflushed_fraction > LACKING ||
 		(facts->flushes_per_op < MIN_OWN &&
 		 facts->flushes_per_op - BACKGROUND_FACTOR * background < NOT_FLUSHED);
 }
@@ -301,7 +301,7 @@ share_bound(int64_t k, int64_t n, double errors)
 }
 
 double
-sp_windows_own_share(const sp_windows *windows, sp_level level)
+sp_windows_flushed_fraction(const sp_windows *windows, sp_level level)
 {
 	const sp_window_count *syncs = &windows->syncs[level];
 	const sp_window_count *controls = &windows->controls[level];
@@ -313,7 +313,7 @@ sp_windows_own_share(const sp_windows *windows, sp_level level)
 }
 
 double
-sp_windows_lacking_share(const sp_windows *windows, sp_level level)
+sp_windows_unflushed_fraction(const sp_windows *windows, sp_level level)
 {
 	const sp_window_count *syncs = &windows->syncs[level];
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * evidence.h
- *		The counters of the device, and what they say about a sync.
+ *		The counters of the device, and what they prove about a sync.
  *
  * The counters of the disks are read before and after each slice, outside the
  * timed part, and between the flushes of the paced regime, when they count
@@ -69,7 +69,7 @@ typedef enum sp_durable
 	SP_DURABLE_UNKNOWN,
 	SP_DURABLE_NO,
 	SP_DURABLE_YES,
-	SP_DURABLE_NO_CACHE,		/* no volatile cache, says the device: no flush is needed */
+	SP_DURABLE_NO_CACHE,		/* the device reports no volatile cache: no flush is needed */
 	SP_DURABLES
 } sp_durable;
 
@@ -79,8 +79,8 @@ typedef struct sp_flush_facts
 	double		flushes_per_op; /* at a disk that each sync must flush */
 	double		least_flushes_per_op;	/* at the disk with the fewest of all that need them */
 	double		background_flushes_per_op;	/* upper bound of those of background I/O */
-	double		own_share;		/* see sp_windows_own_share() */
-	double		lacking_share;	/* see sp_windows_lacking_share() */
+	double		flushed_fraction;		/* see sp_windows_flushed_fraction() */
+	double		unflushed_fraction;	/* see sp_windows_unflushed_fraction() */
 } sp_flush_facts;
 
 /* The facts from which sp_durable is derived. */
@@ -98,7 +98,7 @@ typedef struct sp_durable_facts
 
 extern const char *const sp_durable_names[];
 
-/* Are data safe on stable storage then, as far as the counters and the device tell? */
+/* Are data safe on stable storage then, as far as the counters and the device show? */
 extern bool sp_durable_is_safe(sp_durable durable);
 
 /* Add the difference of two readings.  A pair that cannot be used counts as lost. */
@@ -122,9 +122,8 @@ extern sp_background_rates sp_evidence_background(const sp_evidence *evidence, s
  * yes: each sync had a flush, and background I/O cannot have caused all of them, since it
  * flushes too seldom, or since it left control windows without a flush.
  *
- * no_cache: the device says that it has no volatile cache (write through).  Then the
- * kernel sends no flush, and none is needed.  That it has none is what the device told
- * the kernel: it is no better evidence than that.
+ * no_cache: the device reports no volatile cache (write through).  Then the kernel sends
+ * no flush, and none is needed.  The report of the device is the only evidence of it.
  *
  * unknown: anything else.
  */
@@ -143,11 +142,11 @@ extern const char *sp_unknown_durable_reason(const sp_durable_facts *facts, bool
  *
  * A sync that reaches the device has a flush that begins after its write and ends before
  * it returns.  So the counters, read before and after each sync, show at least one flush
- * each time, however busy the device is.  Others flush, too: how often a flush is seen in
- * such a time without a sync of ours is told by control windows.  In these the probe writes,
+ * each time, however busy the device is.  Others flush, too: control windows show how often
+ * a flush is seen in such a time without a sync of ours.  In these the probe writes,
  * does not sync, and waits as long as a sync took.
  *
- * The mean of flushes would tell less.  The kernel lets one flush serve all syncs that
+ * The mean of flushes would prove less.  The kernel lets one flush serve all syncs that
  * wait for it.  So on a busy device a sync need not add a flush, and the mean of an
  * honest one is that of the control windows.  Times without any flush are not affected.
  *
@@ -181,12 +180,12 @@ extern void sp_windows_add(sp_window_count counts[SP_LEVELS],
  * flush as of the control windows.  NAN if there are no windows of either kind, or no control
  * window was without a flush.
  */
-extern double sp_windows_own_share(const sp_windows *windows, sp_level level);
+extern double sp_windows_flushed_fraction(const sp_windows *windows, sp_level level);
 
 /*
  * A lower bound of the share of syncs that had no flush, of ours or of others, with three
  * standard errors.  NAN without windows.
  */
-extern double sp_windows_lacking_share(const sp_windows *windows, sp_level level);
+extern double sp_windows_unflushed_fraction(const sp_windows *windows, sp_level level);
 
 #endif							/* SP_EVIDENCE_H */

@@ -22,7 +22,7 @@ typedef struct explanation
 	sp_sentence said;
 } explanation;
 
-#define say(...)	sp_say(&to->said, __VA_ARGS__)
+#define append(...)	sp_append(&to->said, __VA_ARGS__)
 
 /* The arguments of "%s%s". */
 #define NAME(candidate)	(candidate)->name, to->words->unit
@@ -73,7 +73,7 @@ bound(double ratio)
 
 /* "; time per flush: fsync +16 to +35 %, open_sync -1.2 to +0.4 %" */
 static void
-say_speeds(explanation *to, const sp_speed *speeds, bool rate)
+append_speeds(explanation *to, const sp_speed *speeds, bool rate)
 {
 	bool		is_first = true;
 
@@ -86,9 +86,9 @@ say_speeds(explanation *to, const sp_speed *speeds, bool rate)
 			isnan(speed.low) || isnan(speed.high))
 			continue;
 		if (is_first)
-			say(rate ? "; %ss per second:" : "; time per %s:",
+			append(rate ? "; %ss per second:" : "; time per %s:",
 				to->words->values ? "commit" : "flush");
-		say("%s %s%s %s to %s %%", is_first ? "" : ",", NAME(candidate),
+		append("%s %s%s %s to %s %%", is_first ? "" : ",", NAME(candidate),
 			change_of(rate ? speed.low : speed.high, rate, true).text,
 			change_of(rate ? speed.high : speed.low, rate, true).text);
 		is_first = false;
@@ -97,7 +97,7 @@ say_speeds(explanation *to, const sp_speed *speeds, bool rate)
 
 /* Methods that were left out: no figure of theirs counts. */
 static void
-say_not_durable(explanation *to)
+append_not_durable(explanation *to)
 {
 	const char *separator = "; syncs with";
 
@@ -107,26 +107,27 @@ say_not_durable(explanation *to)
 
 		if (candidate == to->current || candidate->durable != SP_DURABLE_NO)
 			continue;
-		say("%s %s", separator, candidate->name);
+		append("%s %s", separator, candidate->name);
 		separator = " and";
 	}
 	if (separator[0] != ';')
-		say(" do not reach the device");
+		append(" do not reach the device");
 }
 
 /* ------------------------------------------------------ doubts and rejections */
 
 static void
-say_stalling(explanation *to, const sp_candidate *candidate)
+append_stalling(explanation *to, const sp_candidate *candidate)
 {
-	say("; %s %s faster, but %.1f %% of its rounds have a flush of more than five times the median",
+	append("; %s %s faster, but %.1f %% of its rounds have a flush of more than five times the "
+		   "median",
 		candidate->name, candidate->speed.low > 1 ? "is" : "may be",
 		sp_tail_share(&candidate->tail) * 100);
 	if (to->current->tail.slow_rounds > 0)
-		say(" (%.1f %% with %s)", fmax(sp_tail_share(&to->current->tail) * 100, 0.1),
+		append(" (%.1f %% with %s)", fmax(sp_tail_share(&to->current->tail) * 100, 0.1),
 			to->current->name);
 	else
-		say(" (none with %s)", to->current->name);
+		append(" (none with %s)", to->current->name);
 }
 
 /* Is the gain over the best method of the kind in use less than that over the current one? */
@@ -155,63 +156,65 @@ is_rejected_for_own_kind(const explanation *to, int i)
 
 /* All figures, and why those are not recommended that seem to be worth a switch. */
 static void
-say_figures(explanation *to)
+append_figures(explanation *to)
 {
 	const sp_comparison *comparison = to->comparison;
 
-	say_speeds(to, NULL, to->words->rate);
+	append_speeds(to, NULL, to->words->rate);
 	if (to->words->other)
-		say_speeds(to, to->words->other, !to->words->rate);
-	say_not_durable(to);
+		append_speeds(to, to->words->other, !to->words->rate);
+	append_not_durable(to);
 	for (int i = 0; i < comparison->count; i++)
 	{
 		if (comparison->candidates[i].standing == SP_STALLING)
-			say_stalling(to, &comparison->candidates[i]);
+			append_stalling(to, &comparison->candidates[i]);
 	}
 	for (int i = 0; i < comparison->count; i++)
 	{
 		double		most = sp_gain(comparison, i).high - 1;
 
 		if (is_rejected_for_own_kind(to, i) && most > 0)
-			say("; %s gains at most %s %% over the best method of the kind in use",
+			append("; %s gains at most %s %% over the best method of the kind in use",
 				comparison->candidates[i].name, bound(most).text);
 		else if (is_rejected_for_own_kind(to, i))
-			say("; %s is slower than the best method of the kind in use",
+			append("; %s is slower than the best method of the kind in use",
 				comparison->candidates[i].name);
 	}
 }
 
 /* Why one that gains more than the margin is not recommended yet. */
 static void
-say_doubt(explanation *to, const sp_candidate *candidate, const char *when)
+append_doubt(explanation *to, const sp_candidate *candidate, const char *when)
 {
 	const sp_tail *tail = &candidate->tail;
 	const sp_tail *current = &to->current->tail;
 
-	say("%s%s gains more than the margin of %s %%%s, but ", NAME(candidate),
+	append("%s%s gains more than the margin of %s %%%s, but ", NAME(candidate),
 		bound(to->comparison->margin).text, when);
 	if (sp_tail_may_exceed(tail, current))
-		say("%lld of its %lld rounds had a slow flush (%lld of %lld with %s), which may be chance",
+		append("%lld of its %lld rounds had a slow flush (%lld of %lld with %s), which may be "
+			   "chance",
 			(long long) tail->slow_rounds, (long long) tail->rounds,
 			(long long) current->slow_rounds, (long long) current->rounds, to->current->name);
 	else if (isnan(to->judgement->noise))
-		say("the control, %s%s against itself, was not measured", NAME(to->current));
+		append("the control, %s%s against itself, was not measured", NAME(to->current));
 	else
-		say("%s%s differs from itself by up to %s %%", NAME(to->current),
+		append("%s%s differs from itself by up to %s %%", NAME(to->current),
 			bound(to->judgement->noise).text);
 }
 
 /* What one of which little is known may still gain. */
 static void
-say_open(explanation *to, int i, const char *when)
+append_open(explanation *to, int i, const char *when)
 {
 	const sp_candidate *candidate = &to->comparison->candidates[i];
 	sp_speed	gain = sp_gain(to->comparison, i);
 
 	if (isnan(gain.high))
-		say("%s%s may gain any amount%s", NAME(candidate), when);
+		append("%s%s may gain any amount%s", NAME(candidate), when);
 	else
-		say("%s%s may still gain up to %s %%%s%s", NAME(candidate), bound(gain.high - 1).text, when,
+		append("%s%s may still gain up to %s %%%s%s", NAME(candidate),
+			   bound(gain.high - 1).text, when,
 			is_less_over_own_kind(to, i) ? " over the best method of the kind in use" : "");
 }
 
@@ -222,12 +225,12 @@ explain_switch(explanation *to)
 {
 	const sp_candidate *best = &to->comparison->candidates[to->judgement->recommended];
 
-	say(!to->words->values ? "%s%s takes %s %% less time per flush than %s%s%s" :
+	append(!to->words->values ? "%s%s takes %s %% less time per flush than %s%s%s" :
 		to->words->rate ? "with %s%s there are %s %% more commits per second than with %s%s%s" :
 		"with %s%s a commit takes %s %% less time than with %s%s%s", NAME(best),
 		change_of(best->speed.estimate, to->words->rate, false).text, NAME(to->current),
 		to->words->when);
-	say_figures(to);
+	append_figures(to);
 }
 
 static void
@@ -250,26 +253,27 @@ explain_keep(explanation *to)
 			is_rejected_for_own_kind(to, i);
 	}
 	if (some_gain)
-		say("no other %s is worth a switch from ", thing);
+		append("no other %s is worth a switch from ", thing);
 	else if (highest > 0)
-		say("no other %s%s can gain more than %s %% over ", thing, compared, bound(highest).text);
+		append("no other %s%s can gain more than %s %% over ", thing, compared,
+			   bound(highest).text);
 	else
-		say("every other %s%s is slower than ", thing, compared);
-	say("%s%s%s", NAME(to->current), to->words->when);
-	say_figures(to);
+		append("every other %s%s is slower than ", thing, compared);
+	append("%s%s%s", NAME(to->current), to->words->when);
+	append_figures(to);
 }
 
 static void
-say_duration(explanation *to)
+append_duration(explanation *to)
 {
 	double		times = to->judgement->times_as_long;
 
 	if (isnan(times))
-		say("; a longer run may decide");
+		append("; a longer run may decide");
 	else if (isinf(times))
-		say("; only a far longer run, or one at a quieter time, may decide");
+		append("; only a far longer run, or one at a quieter time, may decide");
 	else
-		say("; a run about %.0f times as long may decide", times);
+		append("; a run about %.0f times as long may decide", times);
 }
 
 static void
@@ -285,19 +289,20 @@ explain_undecided(explanation *to)
 			comparison->candidates[i].standing != SP_UNMEASURED;
 	if (to->words->samples < SP_MIN_SAMPLES && (compared > 0 || to->words->samples == 0))
 	{
-		say("too few rounds to compare: %d of %d; a longer run may decide", to->words->samples,
+		append("too few rounds to compare: %d of %d; a longer run may decide", to->words->samples,
 			SP_MIN_SAMPLES);
 		return;
 	}
 	if (compared == 0)
 	{
-		say("nothing could be compared with %s%s", NAME(to->current));
-		say_not_durable(to);
+		append("nothing could be compared with %s%s", NAME(to->current));
+		append_not_durable(to);
 		return;
 	}
 	if (comparison->mostly_slow)
 	{
-		say("most rounds%s wait for something else than their flushes, such as busy processors: nothing "
+		append("most rounds%s wait for something else than their flushes, such as busy "
+			   "processors: nothing "
 			"can be compared; repeat it at a quieter time", when);
 		return;
 	}
@@ -307,18 +312,19 @@ explain_undecided(explanation *to)
 
 		if (!sp_may_gain(candidate))
 			continue;
-		say("%s", separator);
+		append("%s", separator);
 		if (candidate->standing == SP_DOUBTED)
-			say_doubt(to, candidate, when);
+			append_doubt(to, candidate, when);
 		else
-			say_open(to, i, when);
+			append_open(to, i, when);
 		separator = "; ";
 		when = "";
 	}
-	say_figures(to);
-	say_duration(to);
+	append_figures(to);
+	append_duration(to);
 	if (to->judgement->best != comparison->current)
-		say("; the best choice so far is %s%s", NAME(&comparison->candidates[to->judgement->best]));
+		append("; the best choice so far is %s%s",
+			   NAME(&comparison->candidates[to->judgement->best]));
 }
 
 /* The own kind comes first: another method whose syncs reach the device may be faster. */
@@ -343,19 +349,19 @@ explain_unsafe(explanation *to)
 
 	if (to->comparison->fsync_off)
 	{
-		say("fsync is off: this server syncs nothing");
+		append("fsync is off: this server syncs nothing");
 		return;
 	}
-	say("syncs with %s do not reach the device", to->current->name);
+	append("syncs with %s do not reach the device", to->current->name);
 	if (to->words->syncs_nothing)
-		say(" (%s)", to->words->syncs_nothing);
+		append(" (%s)", to->words->syncs_nothing);
 	if (to->judgement->recommended < 0)
 	{
-		say("; no method is known whose syncs do: change the storage, not the setting");
+		append("; no method is known whose syncs do: change the storage, not the setting");
 		return;
 	}
 	best = &to->comparison->candidates[to->judgement->recommended];
-	say("; %s is the fastest method%s whose syncs do", best->name,
+	append("; %s is the fastest method%s whose syncs do", best->name,
 		is_fastest_durable(to, best) ? "" : " of its kind");
 }
 
@@ -387,5 +393,5 @@ sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
 			break;
 	}
 	if (words->load)
-		sp_say(&to.said, "; %s", words->load);
+		sp_append(&to.said, "; %s", words->load);
 }

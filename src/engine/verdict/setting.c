@@ -118,7 +118,7 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 }
 
 static void
-say_comparison(const sp_setting_comparison *setting, sp_sentence *to)
+append_comparison(const sp_setting_comparison *setting, sp_sentence *to)
 {
 	sp_setting_figure other = setting->deciding == SP_COMMIT_WAIT ? SP_COMMIT_RATE : SP_COMMIT_WAIT;
 	sp_speed	others[SP_MAX_METHODS];
@@ -135,9 +135,9 @@ say_comparison(const sp_setting_comparison *setting, sp_sentence *to)
 	for (int i = 0; i < setting->count; i++)
 		others[i] = setting->values[i].speed[other];
 	sp_explain(&setting->comparison, &setting->judgement, &words, reason);
-	sp_say(to, "%s", reason);
+	sp_append(to, "%s", reason);
 	if (setting->lost_rounds > 0 && setting->judgement.verdict != SP_UNSAFE)
-		sp_say(to, "; %d round%s had a slot without a commit", setting->lost_rounds,
+		sp_append(to, "; %d round%s had a slot without a commit", setting->lost_rounds,
 			   setting->lost_rounds == 1 ? "" : "s");
 }
 
@@ -147,13 +147,13 @@ sp_setting_explain(const sp_setting_comparison *setting, char *reason, size_t si
 	sp_sentence to = sp_sentence_begin(reason, size);
 
 	if (setting->nothing)
-		sp_say(&to, "%s", setting->nothing);
+		sp_append(&to, "%s", setting->nothing);
 	else
-		say_comparison(setting, &to);
+		append_comparison(setting, &to);
 	for (int i = 0; i < setting->count; i++)
 	{
 		if (setting->values[i].left_out)
-			sp_say(&to, "; %s%s was left out: %s", setting->values[i].value, setting->unit,
+			sp_append(&to, "; %s%s was left out: %s", setting->values[i].value, setting->unit,
 				   setting->values[i].left_out);
 	}
 }

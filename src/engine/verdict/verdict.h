@@ -50,7 +50,7 @@ extern double sp_tail_share(const sp_tail *tail);
 extern bool sp_tail_exceeds(const sp_tail *tail, const sp_tail *other);
 
 /*
- * May it be larger, as far as these rounds tell?  Few rounds cannot prove more slow flushes,
+ * May it be larger, as far as these rounds show?  Few rounds cannot prove more slow flushes,
  * but they can make them likely.  Below 400 rounds of each, two slow ones against none are
  * enough.  With more rounds these are less than the least difference that matters.
  */
@@ -115,7 +115,7 @@ typedef struct sp_comparison
 	int			current;		/* index of the one in use */
 	double		margin;			/* the least gain worth a switch: 0.05 is 5 % */
 	bool		fsync_off;		/* the server syncs nothing */
-	bool		mostly_slow;	/* samples tell nothing, so that there are no intervals */
+	bool		mostly_slow;	/* samples show nothing, so that there are no intervals */
 } sp_comparison;
 
 typedef struct sp_judgement
@@ -141,7 +141,7 @@ extern const char *const sp_regime_names[];
  * The verdict.  It also sets the standing of each candidate.
  *
  * unsafe: fsync is off, or the syncs of the current method do not reach the device.  The
- * fastest method is recommended whose syncs do, as far as the counters tell, of the own kind
+ * fastest method is recommended whose syncs do, as far as the counters show, of the own kind
  * where there is one.
  *
  * switch: the whole interval of a candidate's gain is above the margin and above the noise of
@@ -151,7 +151,7 @@ extern const char *const sp_regime_names[];
  * lost at a power failure, so it must be worth that.
  *
  * keep: none can gain more than the margin, or what gains more has more slow flushes.  The
- * control has no say: a method that is proven slower is slower even where two files of one
+ * control does not count: a method that is proven slower is slower even where two files of one
  * method differ.
  *
  * undecided: at least one may gain more than the margin.
