@@ -24,10 +24,6 @@ SET client_min_messages = error;
 CREATE PUBLICATION regress_all FOR ALL TABLES;
 RESET client_min_messages;
 CREATE EXTENSION pg_sync_probe;
-SET pg_sync_probe.allow_publication = on;
-CREATE EXTENSION pg_sync_probe;
-DROP EXTENSION pg_sync_probe;
-RESET pg_sync_probe.allow_publication;
 DROP PUBLICATION regress_all;
 
 \echo -- whatever is in front of the search_path

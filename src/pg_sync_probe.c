@@ -20,7 +20,6 @@ void
 _PG_init(void)
 {
 	static char *trial_restores;	/* the server needs to know the marker */
-	static bool allow_publication;	/* src/sql/header.sql reads it */
 
 	DefineCustomRealVariable("pg_sync_probe.margin",
 							 "Minimum gain that is worth a change.",
@@ -81,12 +80,6 @@ _PG_init(void)
 							   "Written by trial() while it runs. cleanup() restores a setting that is left.",
 							   &trial_restores, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
-
-	DefineCustomBoolVariable("pg_sync_probe.allow_publication",
-							 "Create the extension beside a publication FOR ALL TABLES.",
-							 "Subscribers that lack its tables stop at the first row.",
-							 &allow_publication, false,
-							 PGC_SUSET, 0, NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("pg_sync_probe");
 }

@@ -218,14 +218,12 @@ BEGIN
 
     -- A device is given at least the flush itself.
     IF bytes > '4' * run.flush_size::float8 THEN
-        SELECT d.*, round((d.own / d.given)::numeric, 1) AS factor,
-               round((d.low / d.given)::numeric, 1) AS factor_low,
-               round((d.high / d.given)::numeric, 1) AS factor_high
-        INTO o FROM sync_probe_internal.device_bytes(storage, paced, run.flush_size) AS d;
+        o := sync_probe_internal.device_bytes(storage, paced, run.flush_size);
         IF o.low > 4 * o.given
         THEN result := result || (run.location, 'warning', 'write_amplification',
         format('each sync of %s bytes makes %s write %s (%s times as much, at least %s)',
-               o.given, device, pg_size_pretty(round(o.own)::bigint), o.factor, o.factor_low),
+               o.given, device, pg_size_pretty(round(o.own)::bigint),
+               round((o.own / o.given)::numeric, 1), round((o.low / o.given)::numeric, 1)),
         CASE WHEN run.filesystem = 'btrfs'
              THEN 'btrfs writes its log tree with each sync. ext4 and xfs write little more than'
                   ' they are given.'
@@ -236,8 +234,10 @@ BEGIN
         jsonb_build_object('run_id', run.run_id, 'method', paced.method,
                            'device_bytes_per_op', bytes,
                            'other_bytes_per_op', round(bytes - o.own),
-                           'written_bytes', o.given, 'amplification', o.factor,
-                           'amplification_low', o.factor_low, 'amplification_high', o.factor_high,
+                           'written_bytes', o.given,
+                           'amplification', round((o.own / o.given)::numeric, 1),
+                           'amplification_low', round((o.low / o.given)::numeric, 1),
+                           'amplification_high', round((o.high / o.given)::numeric, 1),
                            'others', storage -> 'others'))::sync_probe_internal.finding;
         END IF;
     END IF;

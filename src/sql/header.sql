@@ -35,15 +35,13 @@ BEGIN
     SELECT p.pubname INTO publication
     FROM pg_publication AS p
     WHERE p.puballtables
-      AND nullif(current_setting('pg_sync_probe.allow_publication', true), '')::boolean IS NOT TRUE
     ORDER BY p.pubname LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'publication "%" would publish the tables of this extension', publication
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'It is FOR ALL TABLES. Subscribers that lack these tables would stop.',
                   HINT = 'Create the extension in another database of the cluster, which measures'
-                         ' the same. Or, if no subscriber can be harmed:'
-                         ' SET pg_sync_probe.allow_publication = on;';
+                         ' the same.';
     END IF;
     PERFORM set_config('sync_probe.toast_compression',
                        current_setting('default_toast_compression'), true);
