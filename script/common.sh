@@ -26,7 +26,7 @@ installed=			# set when the build went into the server itself
 source "$root/script/install.sh"
 
 heading() { printf '\n== %s\n\n' "$*"; }
-append() { printf '%s\n' "$*" >&2; }
+say() { printf '%s\n' "$*" >&2; }
 die() { say "${0##*/}: $*"; exit 1; }
 
 # ------------------------------------------------------------------- results
