@@ -41,9 +41,9 @@
 #define TAIL(all, slow) .tail = {all, slow}
 
 /* The words of most scenarios; and of values in us. */
-#define METHOD_WORDS	.unit = "", .when = " paced", .samples = 100
+#define METHOD_WORDS	.unit = "", .when = " paced"
 #define VALUES(...) \
-	.words = {.values = true, .unit = " us", .when = "", .samples = 100, __VA_ARGS__}
+	.words = {.values = true, .unit = " us", .when = "", __VA_ARGS__}
 
 /* Sentences of several scenarios. */
 #define TAKES_LESS(name)	name " takes 17 % less time per flush than fdatasync paced"
@@ -69,6 +69,7 @@ typedef struct judge_case
 	const char *reason;			/* without the best choice at its end; NULL: any */
 	sp_words	words;			/* none: METHOD_WORDS, and a reason without intervals */
 	bool		fsync_off;
+	int			samples;		/* 0: 100 */
 	bool		unsettled;		/* of a switch: a better one may turn up */
 } judge_case;
 
@@ -166,11 +167,11 @@ static const judge_case judge_cases[] = {
 		"slow flush (0 of 15 with fdatasync), which may be chance; a run about 5 times as long may "
 		"decide"},
 	{"15 rounds", {CURRENT(FEW(1)), FSYNC(FEW(1.5))}, SP_UNDECIDED, 0, NAN,
-		.reason = "too few rounds to compare: 15 of 16; a longer run may decide; WAL is busy",
-		.words = {.unit = "", .when = " back to back", .samples = 15, .load = "WAL is busy"}},
+		.reason = "too few rounds to compare: 15 of 16; a run about 2 times as long may decide; WAL is busy",
+		.words = {.unit = "", .when = " back to back", .load = "WAL is busy"}, .samples = 15},
 	{"nothing compared", {CURRENT(FEW(1)), FSYNC(NONE)}, SP_UNDECIDED, 0, NAN,
 		.reason = "nothing could be compared with fdatasync",
-		.words = {.unit = "", .when = "", .samples = 15}},
+		.words = {.unit = "", .when = ""}, .samples = 15},
 	/* ---- unsafe */
 	{"not durable: the fastest of those that are", {CURRENT(QUIET, SYNCS_NOT), FSYNC(SLOW, SYNCS),
 		THROUGH(EQUAL, NO_CACHE), OPEN_SYNC(FAST)}, SP_UNSAFE, 2, NAN,
@@ -235,7 +236,9 @@ static const sp_words method_words = {METHOD_WORDS};
 static sp_comparison
 compare_row(const judge_case *row)
 {
-	sp_comparison comparison = {.margin = 0.05, .fsync_off = row->fsync_off};
+	sp_comparison comparison = {
+		.margin = 0.05, .fsync_off = row->fsync_off, .samples = row->samples ? row->samples : 100
+	};
 
 	while (comparison.count < MAX_CANDIDATES && row->candidates[comparison.count].name != NULL)
 		comparison.count++;

@@ -200,6 +200,7 @@ sp_judge_methods(sp_probe *probe)
 	if (!probe->judged)
 		return false;
 	comparison->fsync_off = probe->fsync_off;
+	comparison->samples = (int) probe->samples[probe->deciding];
 	current = sp_sync_method_find(comparison->candidates[comparison->current].name);
 	for (int i = 0; i < comparison->count; i++)
 	{
@@ -217,23 +218,6 @@ sp_judge_methods(sp_probe *probe)
 		sp_is_settled(comparison, &probe->judgement) && !sp_needs_windows(probe);
 }
 
-/* Samples that all candidates that may gain have had. */
-static int
-least_samples(const sp_probe *probe)
-{
-	int			least = (int) probe->samples[probe->deciding];
-
-	for (int i = 0; i < probe->comparison.count; i++)
-	{
-		const sp_candidate *candidate = &probe->comparison.candidates[i];
-		int			c = sp_method_case(probe, probe->deciding, candidate->name);
-
-		if (sp_may_gain(candidate) && probe->results[c].series.n < least)
-			least = probe->results[c].series.n;
-	}
-	return least;
-}
-
 void
 sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 {
@@ -241,7 +225,6 @@ sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 	sp_words	words = {
 		.unit = "",
 		.when = when,
-		.samples = least_samples(probe),
 		.load = probe->load,
 		.syncs_nothing = probe->device.syncs_nothing
 	};

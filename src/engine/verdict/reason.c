@@ -287,10 +287,10 @@ explain_undecided(explanation *to)
 	for (int i = 0; i < comparison->count; i++)
 		compared += i != comparison->current &&
 			comparison->candidates[i].standing != SP_UNMEASURED;
-	if (to->words->samples < SP_MIN_SAMPLES && (compared > 0 || to->words->samples == 0))
+	if (comparison->samples < SP_MIN_SAMPLES && (compared > 0 || comparison->samples == 0))
 	{
-		append("too few rounds to compare: %d of %d; a longer run may decide", to->words->samples,
-			SP_MIN_SAMPLES);
+		append("too few rounds to compare: %d of %d", comparison->samples, SP_MIN_SAMPLES);
+		append_duration(to);
 		return;
 	}
 	if (compared == 0)

@@ -96,6 +96,7 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 	sp_judgement *judgement = &setting->judgement;
 
 	comparison->count = setting->count;
+	comparison->samples = setting->rounds;
 	for (int i = 0; i < setting->count; i++)
 	{
 		for (sp_setting_figure figure = 0; figure < SP_SETTING_FIGURES; figure++)
@@ -127,7 +128,6 @@ append_comparison(const sp_setting_comparison *setting, sp_sentence *to)
 		.unit = setting->unit,
 		.rate = setting->deciding == SP_COMMIT_RATE,
 		.when = "",
-		.samples = setting->rounds,
 		.other = others
 	};
 	char		reason[SP_REASON_SIZE];

@@ -291,7 +291,7 @@ samples_needed(const sp_comparison *comparison, int i)
 	return fmax(2, sp_tail_rounds_needed(&candidate->tail, &current->tail));
 }
 
-/* NAN if there is no interval yet: then nothing is known but that these are too few. */
+/* NAN if there is no interval, although there are samples enough, or no sample. */
 static double
 times_as_long(const sp_comparison *comparison)
 {
@@ -304,6 +304,8 @@ times_as_long(const sp_comparison *comparison)
 		if (!sp_may_gain(&comparison->candidates[i]))
 			continue;
 		needed = samples_needed(comparison, i);
+		if (isnan(needed) && comparison->samples > 0 && comparison->samples < SP_MIN_SAMPLES)
+			needed = (double) SP_MIN_SAMPLES / comparison->samples;
 		if (isnan(needed))
 			return NAN;
 		times = fmax(times, ceil(needed));

@@ -116,6 +116,7 @@ typedef struct sp_comparison
 	double		margin;			/* the least gain worth a switch: 0.05 is 5 % */
 	bool		fsync_off;		/* the server syncs nothing */
 	bool		mostly_slow;	/* samples show nothing, so that there are no intervals */
+	int			samples;		/* that were compared */
 } sp_comparison;
 
 typedef struct sp_judgement
@@ -185,7 +186,6 @@ typedef struct sp_words
 	const char *unit;			/* of a name: " us", or "" */
 	bool		rate;			/* speeds are operations per second, not time for each */
 	const char *when;			/* " back to back", or "" */
-	int			samples;		/* that were compared */
 	const sp_speed *other;		/* of each candidate, where something else was compared, too: if
 								 * rate the time, else the rate; or NULL */
 	const char *load;			/* what was seen of the server's load, or NULL */
