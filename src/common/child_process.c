@@ -116,7 +116,7 @@ fork_program(const sp_child_program *program, const int *outputs)
 
 /* ---------------------------------------------------------------------- files */
 
-/* What the file holds from there on, with a NUL behind it. */
+/* The rest of the file from there on, with a NUL behind it. */
 static char *
 read_output(File file, off_t position)
 {

@@ -122,7 +122,7 @@ complain_about_holder(void)
 			 errdetail("Process %d began it at %s.", pid, timestamptz_to_str(progress.started_at)) :
 			 errdetail("Process %d began it in location \"%s\" at %s.", pid,
 					   NameStr(progress.location), timestamptz_to_str(progress.started_at)),
-			 errhint("Only one of them can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
+			 errhint("Only one probe, trial, workload or cleanup can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
 }
 
 /* Throw an error if a role that may drop the extension has its exclusive lock, or waits for it. */

@@ -48,7 +48,7 @@ sp_monotonic_ns(void)
 	return (int64) now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Where SQL and library do not fit together. */
+/* For errors where SQL and library do not fit together. */
 #define SP_UPDATE_HINT \
 	"After an upgrade of the package, ALTER EXTENSION pg_sync_probe UPDATE; in each database. " \
 	"Sessions from before it must reconnect."

@@ -18,7 +18,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
 
-/* What precedes a value. */
+/* Comma and key before a value. */
 static void
 begin_value(StringInfo json, const char *name)
 {

@@ -24,7 +24,7 @@
 
 int			sp_commit_waits_max_age = 3600;
 
-/* What was seen, and the settings at that time. */
+/* The samples, and the settings at that time. */
 typedef struct observation
 {
 	sp_commit_sums sums;
@@ -48,7 +48,7 @@ observe(observation *seen, int64 duration_us)
 	sp_sampler_start(sampler);
 	sp_sampler_run(sampler, duration_us / 1e6);
 	seen->sums = *sp_sampler_stop(sampler);
-	/* up to 18, who sleeps for commit_delay has no wait event, as who computes */
+	/* up to 18, a process that sleeps for commit_delay has no wait event, like one that runs */
 	if (seen->commit_delay > 0 && SP_WAIT_EVENT_COMMIT_DELAY == 0)
 	{
 		seen->sums.part[SP_PART_DELAY] = seen->sums.part[SP_PART_RUNNING];

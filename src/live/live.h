@@ -51,7 +51,7 @@ extern sp_commit_figures sp_sampler_look(double seconds);
 /* ------------------------------------------------------- wal_statistics.c */
 
 /*
- * What the server has counted, and since when, in seconds since 1970.  On a standby of
+ * The server's counters, and since when they count, in seconds since 1970.  On a standby of
  * PostgreSQL 18 or later it is what the walreceiver did.
  */
 typedef struct sp_wal_statistics
@@ -94,7 +94,7 @@ extern sp_wal_pace sp_wal_pace_read(void);
 
 extern int	sp_commit_waits_max_age;	/* GUC, see pg_sync_probe.c */
 
-/* What is known of the commits of this server: columns of observed_commits().  NAN: unknown. */
+/* The commits of this server: columns of observed_commits().  NAN: unknown. */
 typedef struct sp_observed_commits
 {
 	double		committers;		/* sessions that committed */

@@ -37,8 +37,8 @@ typedef enum sp_commit_phase
 #define SP_ROOM_LOOKING		1
 
 /*
- * What workers and their leader share.  But for the atomic members, the leader writes here, and
- * reads the figures of workers, only while all of them rest.
+ * Shared memory of workers and their leader.  But for the atomic members, the leader writes here,
+ * and reads the figures of workers, only while all of them rest.
  */
 typedef struct sp_commit_shared
 {

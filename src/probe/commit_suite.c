@@ -3,8 +3,8 @@
  * commit_suite.c
  *		The suite commit of sync_probe.probe(): its arguments, when it is refused, and its run.
  *
- * What is not given comes from the newest commit_waits(): how many sessions commit, how much WAL,
- * and how often.
+ * Arguments that are not given come from the newest commit_waits(): how many sessions commit, how
+ * much WAL, and how often.
  *
  *-------------------------------------------------------------------------
  */

@@ -145,7 +145,7 @@ look_at_load(FunctionCallInfo fcinfo, sp_run *run)
 		profile->wal_busy = NAN;
 		return;
 	}
-	/* who gives a flush interval asks about that pace */
+	/* a given flush interval is a question about that pace */
 	if (PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL) && profile->wal_busy > SATURATED_SHARE)
 	{
 		run->probe->deciding = SP_SATURATED;
@@ -221,7 +221,7 @@ probe_with(FunctionCallInfo fcinfo, sp_run *run)
 	sp_cluster_lock_release();
 }
 
-/* Who may not call probe() may not call what does the same for others. */
+/* Internal functions that probe require the privilege to call probe(). */
 static void
 check_may_probe(void)
 {

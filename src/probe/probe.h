@@ -182,7 +182,7 @@ struct sp_run
 #define SP_PACE_ARGUMENTS \
 	(SP_REFUSE(SP_ARG_FLUSH_SIZE) | SP_REFUSE(SP_ARG_FLUSH_INTERVAL) | SP_REFUSE(SP_ARG_PACE))
 
-/* What a suite does beside measuring.  Functions may be NULL. */
+/* The parts of a suite beside measuring.  Functions may be NULL. */
 struct sp_probe_suite
 {
 	const char *name;

@@ -66,7 +66,7 @@ END
 $$;
 
 --
--- What has changed at a location since a run: "write cache was write back, is write
+-- Changes at a location since a run: "write cache was write back, is write
 -- through".  Of mount options only those that differ.  Directory and device are left out: a
 -- run at another directory or device is not a run of this location.  wal_sync_method counts as
 -- unchanged if the advice of the run was followed, and while a trial runs.
@@ -128,7 +128,7 @@ END
 $$;
 
 --
--- What a run of the wal suite measured with that method, current or recommended, in the test that
+-- The row of a run of the wal suite with that method, current or recommended, in the test that
 -- decides.
 --
 CREATE FUNCTION sync_probe_internal.deciding_case(

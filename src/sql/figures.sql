@@ -100,7 +100,7 @@ END
 $$;
 
 --
--- Where a number is on an axis, in percent from its low end.  What is beyond an end is at it.
+-- Position of a number on an axis, in percent from its low end.  What is beyond an end is at it.
 -- Null if the number is unknown.
 --
 CREATE FUNCTION sync_probe_internal.html_at(
@@ -298,7 +298,7 @@ $$;
 
 --
 -- A figure of a section with that title: heading, key to its shapes, plots, caption, and a table.
--- What a plot shows is read aloud from its marks.  Null if nothing can be drawn.
+-- Screen readers read a plot from its marks.  Null if nothing can be drawn.
 --
 -- figure: a row of the section's query, which may leave members out.  kind: intervals, bars or
 -- lines.  marks: an array of rows of type mark.  All plots have one axis, in that unit; with a null

@@ -41,7 +41,7 @@ END
 $$;
 
 --
--- What earlier runs of the same kind measured, for the finding drift: up to 20 that are long enough
+-- Earlier runs of the same kind, for the finding drift: up to 20 that are long enough
 -- for advice, of the same server, location, file system, device and method, with as many pages a
 -- flush and about the same pace.  They are sought among the last hundred of the suite at the
 -- location.  Null if there are none.  A run stores it.
@@ -75,7 +75,7 @@ WHERE m.test = 'paced' AND m.method = run.wal_sync_method AND m.ops > 0
 $$;
 
 --
--- What a run of the wal suite shows: whether syncs reach the device, and what hides that;
+-- Findings of a run of the wal suite: whether syncs reach the device, and what hides that;
 -- properties of ZFS, see zfsprops(7); what makes syncs slow, or slower than they were.
 --
 -- In conditions that every call reaches, a number in quotes takes the type of the other side: an

@@ -50,7 +50,7 @@ $$;
 --
 CREATE FUNCTION sync_probe.device_lifetime(
     location name,
-    capacity_bytes bigint,
+    capacity_bytes double precision,
     erase_cycles integer,
     OUT years double precision,
     OUT device text,
@@ -67,7 +67,7 @@ DECLARE
     amplification_source text;
 BEGIN
     FOR argument IN
-        SELECT * FROM (VALUES ('capacity_bytes', capacity_bytes::float8, false),
+        SELECT * FROM (VALUES ('capacity_bytes', capacity_bytes, false),
                               ('erase_cycles', erase_cycles, false),
                               ('wal_bytes_per_sec', wal_bytes_per_sec, true),
                               ('write_amplification', write_amplification, true)
@@ -130,7 +130,7 @@ BEGIN
         amplification_source := coalesce(amplification_source, 'not probed yet');
     END IF;
     device := place.device;
-    years := round((capacity_bytes::float8 * erase_cycles
+    years := round((capacity_bytes * erase_cycles
                     / nullif(wal_bytes_per_sec * write_amplification * 86400 * 365.25, 0)
                    )::numeric, 1);
     wal_bytes_per_sec := round(wal_bytes_per_sec);

@@ -1,7 +1,7 @@
 --
 -- metrics
 --
--- What monitoring asks for, with names and base units as Prometheus has them.  Strings are labels
+-- Figures for monitoring, with names and base units as Prometheus has them.  Strings are labels
 -- of a series whose value is 1.  What is unknown is no row, and no value is NaN or infinite.  As
 -- numeric a value has 15 digits, without those that a division adds.
 --

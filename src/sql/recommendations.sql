@@ -1,5 +1,5 @@
 --
--- What is recommended at each location, with the figures behind it; and beside it the location
+-- The recommendation at each location, with the figures behind it; and beside it the location
 -- and its runs, which findings() rests on, too.  A location without a run has advice if it holds
 -- the WAL, or if no location on its file system has a run.  With an argument there are also rows
 -- without advice: of that location, and of those that findings() may have something for.

@@ -1,5 +1,5 @@
 --
--- What the sections of the report are made from, read once.  chosen: the caller named the runs;
+-- The data of the report's sections, read once.  chosen: the caller named the runs;
 -- otherwise they are the newest runs of this server.  more: without such a choice, earlier runs of
 -- pg_wal, and the newest runs of other suites.  fleet: as in fleet_compare, of the chosen runs or
 -- of all.  paths: whether the page may show where things are; if not, they are left out of this

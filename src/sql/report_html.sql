@@ -45,7 +45,7 @@ SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN
 $$;
 
 --
--- What was measured, where and how, by the newest run on pg_wal or the only run that was given.
+-- Location, storage and method of the newest run on pg_wal, or of the only run that was given.
 --
 CREATE FUNCTION sync_probe_internal.report_facts(data sync_probe_internal.report_data)
 RETURNS text

@@ -1,5 +1,5 @@
 --
--- What the first 24 runs of the wal suite measured of each method in one test.  name: of the
+-- The methods of the first 24 runs of the wal suite in one test.  name: of the
 -- location, with the number of the run if the page has several runs of it.  A method of the history
 -- may be any text.
 --

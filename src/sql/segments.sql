@@ -124,7 +124,7 @@ WHERE m.test IN ('segment', 'create') AND m.p50_us IS NOT NULL
 $$;
 
 --
--- What was measured on wal_recycle and wal_init_zero at these locations: two rows of the newest
+-- The judgements on wal_recycle and wal_init_zero at these locations: two rows of the newest
 -- run that counts at each.  It was measured by this server, at the directory and on the device
 -- that the location has now, with flushes as large as the cluster's, and in at least
 -- SP_MIN_SAMPLES rounds; nothing has changed since; and each setting has the value that it had

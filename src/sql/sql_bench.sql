@@ -55,7 +55,7 @@ SELECT name COLLATE "C", rows, t.* FROM tables, LATERAL (
                   repeat(', n', chars), rows - 1)
     FROM string_to_table(columns, ', ') WITH ORDINALITY AS c (c, n)) AS t),
 
--- What set-ups are made of.  MATERIALIZED: made once, not for each operation.
+-- The parts of set-ups.  MATERIALIZED: made once, not for each operation.
 parts (part, sql) AS MATERIALIZED (
 SELECT CASE WHEN rows IS NULL THEN 'wisconsin' ELSE 'atis' END,
        string_agg(creation, E';\n' ORDER BY name)

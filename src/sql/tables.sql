@@ -45,7 +45,7 @@ CREATE TABLE sync_probe.runs (
     usable_for_advice boolean NOT NULL DEFAULT false
 );
 
--- What advice and findings look through, see sync_probe_internal.own_runs.  With the bare run_id
+-- The index of advice and findings, see sync_probe_internal.own_runs.  With the bare run_id
 -- the planner would rather walk down the primary key to the first run that matches, and if none
 -- does, through the whole history.  For metrics, which looks for the runs of a month, finished_at.
 CREATE INDEX ON sync_probe.runs (suite, location, (run_id + 0) DESC, finished_at)
@@ -210,7 +210,7 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe_internal.samples', '');
 --
 -- sync_probe_internal.delete_rows
 --
--- What belongs to a run goes with it.  It runs as the owner, as actions of foreign keys do.  On a
+-- Rows of a run are deleted with it.  It runs as the owner, as actions of foreign keys do.  On a
 -- table of his own, somebody who may execute it could give it types whose comparisons call a
 -- function of his own.
 --

@@ -39,7 +39,7 @@
 #define MAX_FIFO_BYTES		(1024 * 1024)
 #define MAX_FIFO_BYTES_ALL	(32 * MAX_FIFO_BYTES)
 
-/* What is read while pgbench runs. */
+/* The output of pgbench while it runs. */
 typedef struct output_reader
 {
 	sp_workload_run *run;

@@ -81,7 +81,7 @@ synchronous_commit_of(const sp_workload_run *run)
 								  SP_AS_CALLER));
 }
 
-/* What affects the cost of a commit, beside the settings that were asked for. */
+/* Settings that affect the cost of a commit, beside the settings that were asked for. */
 static Datum
 server_settings(const sp_workload_run *run)
 {

@@ -167,7 +167,8 @@ static const judge_case judge_cases[] = {
 		"slow flush (0 of 15 with fdatasync), which may be chance; a run about 5 times as long may "
 		"decide"},
 	{"15 rounds", {CURRENT(FEW(1)), FSYNC(FEW(1.5))}, SP_UNDECIDED, 0, NAN,
-		.reason = "too few rounds to compare: 15 of 16; a run about 2 times as long may decide; WAL is busy",
+		.reason = "too few rounds to compare: 15 of 16; a run about 2 times as long may decide; "
+		"WAL is busy",
 		.words = {.unit = "", .when = " back to back", .load = "WAL is busy"}, .samples = 15},
 	{"nothing compared", {CURRENT(FEW(1)), FSYNC(NONE)}, SP_UNDECIDED, 0, NAN,
 		.reason = "nothing could be compared with fdatasync",

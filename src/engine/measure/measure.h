@@ -378,7 +378,7 @@ typedef struct sp_power_judgement
 } sp_power_judgement;
 
 /*
- * What a power test has left: the number of each block (at least one), 0 if it is not whole.
+ * The numbers of the blocks (at least one) that a power test has left, 0 for one that is not whole.
  * seen: the last one that the client has seen.  Each was written after the one before was synced.
  * restarted: the machine has, so that they were read from the storage; else nothing is known.
  */

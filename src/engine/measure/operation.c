@@ -128,7 +128,7 @@ reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_fil
 	return close_after(fd, failed);
 }
 
-/* What a timed operation is: a case, and the file that it writes to. */
+/* A timed operation: a case, and the file that it writes to. */
 typedef struct operation
 {
 	sp_probe   *probe;

@@ -126,7 +126,7 @@ typedef struct sp_due_operation
 } sp_due_operation;
 
 /*
- * What is due in a round, in a new random order: every case of the regime that is
+ * The operations that are due in a round, in a new random order: every case of the regime that is
  * still measured, with so many of its files.  Returns how many these are.
  */
 extern int	sp_shuffle_due(sp_probe *probe, sp_regime regime, int copies,

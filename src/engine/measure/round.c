@@ -51,7 +51,7 @@ update_slow_limit(sp_result *baseline)
 	baseline->next_slow_ops = ops + ops / 8;
 }
 
-/* What a case has had in one round. */
+/* The share of a case in one round. */
 typedef struct round_sum
 {
 	int			flushes;

@@ -18,7 +18,7 @@
 
 #include "engine/measure/measure.h"
 
-/* Where a segment comes from. */
+/* The origin of a segment. */
 typedef enum sp_segment_kind
 {
 	SP_RECYCLED,
@@ -27,7 +27,7 @@ typedef enum sp_segment_kind
 	SP_SEGMENT_KINDS
 } sp_segment_kind;
 
-/* What a test case of the suite is about. */
+/* The subject of a test case of the suite. */
 typedef enum sp_segment_part
 {
 	SP_WHOLE_SEGMENT,			/* creation and all flushes, of all kinds */
@@ -68,7 +68,7 @@ extern bool sp_segments_judge(const sp_probe *probe, const char *test,
 
 /* ----------------------------------------------------------- segment_file.c */
 
-/* What is done with one segment. */
+/* The work on one segment. */
 typedef struct sp_segment_work
 {
 	sp_probe   *probe;

@@ -166,7 +166,7 @@ judge_segments(sp_probe *probe)
 
 /* ------------------------------------------------------------------- a slot */
 
-/* What was measured of the segment of a slot. */
+/* The times of the segment of a slot. */
 typedef struct slot_times
 {
 	bool		complete;

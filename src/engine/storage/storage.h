@@ -77,7 +77,7 @@ typedef struct sp_disks
 	int			groups;			/* the last one */
 } sp_disks;
 
-/* What the disks of a level are together; but for the last, those that may be flushed. */
+/* The facts of a level's disks together; but for the last, those that may be flushed. */
 typedef struct sp_disks_facts
 {
 	const char *write_cache;	/* "write back" if one has it, "write through" if all, else "" */

@@ -30,7 +30,7 @@ typedef enum sp_commit_part
 } sp_commit_part;
 
 /*
- * What was seen in a time.  The sums are over all samples: divided by their number, they
+ * The samples of a time.  The sums are over all samples: divided by their number, they
  * are mean numbers of processes.
  */
 typedef struct sp_commit_sums

@@ -203,7 +203,7 @@ append_doubt(explanation *to, const sp_candidate *candidate, const char *when)
 			bound(to->judgement->noise).text);
 }
 
-/* What one of which little is known may still gain. */
+/* A candidate that may still gain, and its bound. */
 static void
 append_open(explanation *to, int i, const char *when)
 {

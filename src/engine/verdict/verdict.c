@@ -170,7 +170,7 @@ sp_may_gain(const sp_candidate *candidate)
 
 /* ------------------------------------------------------------- which of them */
 
-/* What one is worth; 0 if it is no choice. */
+/* Its worth; 0 if it is no choice. */
 typedef double (*worth_function) (const sp_comparison *comparison, const sp_candidate *candidate);
 
 /* The one that is worth most; -1 if there is no choice. */

@@ -79,7 +79,7 @@ typedef enum sp_verdict
 	SP_UNSAFE
 } sp_verdict;
 
-/* What is known of a candidate's gain over the current one. */
+/* The state of a candidate's gain over the current one. */
 typedef enum sp_standing
 {
 	SP_CURRENT,					/* it is the current one itself */
@@ -179,7 +179,7 @@ extern bool sp_may_gain(const sp_candidate *candidate);
 
 #define SP_REASON_SIZE	1024
 
-/* What was compared, in words. */
+/* The comparison in words. */
 typedef struct sp_words
 {
 	bool		values;			/* of a setting and its commits, not methods and their flushes */
