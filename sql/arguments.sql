@@ -27,12 +27,10 @@ label => repeat('x', 257)
 pace => 'busiest'
 pace => 'busiest hour'
 'pg_wal', 'pg_test_fsync', pace => 'busiest hour'
-'pg_wal', 'stream', pace => 'busiest hour'
 'pg_wal', 'segments', flush_interval => '1 ms'
 'pg_wal', 'segments', workers => 2
 'pg_wal', 'stream', duty_cycle => 0.5
 'pg_wal', 'pg_test_fsync', flush_size => 8192
-'pg_wal', 'stream', flush_size => 8192
 'pg_wal', 'stream', flush_interval => '5 ms'
 'pg_wal', 'stream', methods => '{fsync}'
 $$);
@@ -58,6 +56,7 @@ CALL sync_probe.power_test(duration => NULL)
 CALL sync_probe.power_test(duration => '999 ms')
 CALL sync_probe.power_test(duration => '25 h')
 SELECT sync_probe.power_test_result(-1)
+SELECT FROM sync_probe_internal.probe_run('pg_wal', 'commit')
 SELECT sync_probe.power_test_result(1, NULL)
 SELECT sync_probe.power_test_result(NULL)
 $$);

@@ -49,6 +49,11 @@ sp_suite_argument(FunctionCallInfo fcinfo)
 {
 	const sp_probe_suite *suite = find_suite(text_to_cstring(PG_GETARG_TEXT_PP(SP_ARG_SUITE)));
 
+	/* it reads arguments that probe_run() has not */
+	if (suite->measure && PG_NARGS() < SP_PROBE_ARGUMENTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("suite \"%s\" is for sync_probe.probe() alone", suite->name)));
 	for (int arg = 0; arg < SP_PROBE_ARGUMENTS; arg++)
 	{
 		if ((suite->refused & SP_REFUSE(arg)) != 0 && is_given(fcinfo, arg))
