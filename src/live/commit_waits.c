@@ -55,7 +55,8 @@ observe(observation *seen, int64 duration_us)
 		seen->sums.part[SP_PART_RUNNING] = 0;
 	}
 	sp_wal_statistics_read(&after);
-	if (sp_wal_statistics_comparable(&before, &after))
+	/* sessions report their flushes once a second */
+	if (duration_us >= USECS_PER_SEC && sp_wal_statistics_comparable(&before, &after))
 		seen->sums.flushes = sp_wal_statistics_flushes(&after) - sp_wal_statistics_flushes(&before);
 }
 

@@ -48,7 +48,8 @@ COMMENT ON COLUMN sync_probe.commit_wait_results.sync_rep_us IS 'SyncRep: a sync
 COMMENT ON COLUMN sync_probe.commit_wait_results.committers IS 'Processes seen in a commit';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_bytes_per_commit IS
   'WAL of all processes, divided by commits';
-COMMENT ON COLUMN sync_probe.commit_wait_results.flushes_per_sec IS 'Flushes of WAL';
+COMMENT ON COLUMN sync_probe.commit_wait_results.flushes_per_sec IS
+  'Flushes of WAL; null if sampled for less than a second';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_busy IS
   'Share of the time with a write or sync of WAL, 0 to 1';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_sync_method IS 'Setting of the server';
