@@ -100,8 +100,8 @@ BEGIN
             HINT = 'Pass a query, names of servers, parallel from 1 to 64, and a time_limit from'
                    ' 1 ms to 1 day.';
     END IF;
-    -- A superuser needs no password.  Who owns a server could map him to a superuser of this
-    -- cluster, and have the query read a view that calls what he likes.  A user mapping for PUBLIC
+    -- A superuser needs no password.  The owner of a server could map a superuser to a superuser of
+    -- this cluster, and make the query call any function.  A user mapping for PUBLIC
     -- is not the caller's choice: by default it counts only if he or a superuser owns the server.
     SELECT array_agg(s.srvname ORDER BY s.srvname), array_agg(c.ms ORDER BY s.srvname),
            (array_agg(s.srvname) FILTER (WHERE o.rolsuper < u.rolsuper))[1]
@@ -314,8 +314,8 @@ BEGIN
                     WINDOW h AS (PARTITION BY n.host)) AS g) AS w
         GROUP BY w.wave ORDER BY w.wave
     LOOP
-        -- A probe lasts at most 25 s by default, and writes its files before.  What is wrong with
-        -- the arguments depends on the node, which has it.
+        -- A probe lasts at most 25 s by default, and writes its files before, with rests of at most
+        -- as long.  What is wrong with the arguments depends on the node, which has it.
         RETURN QUERY
             SELECT f.server, (f.r).*, f.error
             FROM sync_probe_internal.fleet_rows(
@@ -323,8 +323,8 @@ BEGIN
                      format('SELECT * FROM sync_probe.probe_all(%L, %L, %L)', probe_fleet.duration,
                             probe_fleet.duty_cycle, probe_fleet.label),
                      nodes, probe_fleet.parallel,
-                     least('1 day', filesystems * (interval '30 s' + least('1 h', greatest('0',
-                         coalesce(probe_fleet.duration, '25 s')))))) AS f;
+                     least('1 day', filesystems * (interval '30 s' + 2 * least('1 h',
+                         greatest('0', coalesce(probe_fleet.duration, '25 s')))))) AS f;
     END LOOP;
     RETURN QUERY
         SELECT f.server, n.*, f.error
@@ -344,8 +344,10 @@ COMMENT ON FUNCTION sync_probe.probe_fleet IS
 -- collect_fleet
 --
 -- The runs of a node have its system identifier and host, those of a promoted standby a host of
--- its own.  What finished after the newest of them that is here is missing; a standby, or another
--- name of a node, may have just given it.  All runs of a node are imported, or none.
+-- its own.  Missing are those that are not here, up to a day older than the newest one here, since
+-- a run can be committed after a newer one.  A standby, or another name of a node, may have just
+-- given it.  All runs of a node are imported, or none; those from the future, which import_json()
+-- refuses, wait.
 --
 CREATE FUNCTION sync_probe.collect_fleet(
     servers name[] DEFAULT NULL,
@@ -357,6 +359,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     newest jsonb;
+    known jsonb;
     node record;
     done jsonb;
 BEGIN
@@ -365,40 +368,47 @@ BEGIN
     FROM (SELECT concat(r.system_identifier, ' ', r.host) AS origin,
                  max(r.finished_at) AS finished_at
           FROM sync_probe.runs AS r GROUP BY 1) AS r;
+    SELECT coalesce(jsonb_object_agg(concat(o.origin, ' ', extract(epoch FROM r.finished_at)),
+                                     true), '{}') INTO known
+    FROM sync_probe.runs AS r,
+         LATERAL (SELECT concat(r.system_identifier, ' ', r.host)) AS o (origin)
+    WHERE r.finished_at >= (newest ->> o.origin)::timestamptz - interval '1 day';
     FOR node IN
         SELECT f.*
         FROM sync_probe.fleet_run(format('
-            SELECT m.origin, m.finished_at, m.missing,
+            SELECT m.origin, m.key, m.finished_at, m.missing,
                    sync_probe.export_json(ARRAY[m.run_id]) AS document
-            FROM (SELECT r.run_id, r.finished_at, o.origin, count(*) OVER () AS missing
+            FROM (SELECT r.run_id, r.finished_at, o.origin, k.key, count(*) OVER () AS missing
                   FROM sync_probe.runs AS r,
                        LATERAL (SELECT concat(r.system_identifier, '' '', r.host))
-                           AS o (origin)
-                  WHERE r.imported_at IS NULL
-                    AND r.finished_at > coalesce((%L::jsonb ->> o.origin)::timestamptz,
-                                                 ''-infinity'')
+                           AS o (origin),
+                       LATERAL (SELECT concat(o.origin, '' '', extract(epoch FROM r.finished_at)))
+                           AS k (key)
+                  WHERE r.imported_at IS NULL AND NOT %L::jsonb ? k.key
+                    AND r.finished_at >= coalesce((%L::jsonb ->> o.origin)::timestamptz
+                                                  - interval ''1 day'', ''-infinity'')
                   ORDER BY r.finished_at FETCH FIRST 100 ROWS WITH TIES) AS m
-            ORDER BY m.finished_at', newest),
+            ORDER BY m.finished_at', known, newest),
             collect_fleet.servers, collect_fleet.parallel, collect_fleet.time_limit) AS f
     LOOP
         SELECT t.answer, coalesce(node.error, t.error) INTO done, error
         FROM sync_probe_internal.fleet_try('
             SELECT jsonb_build_object(
-                ''imported'', count(i), ''newest'', jsonb_object_agg(r.origin, r.finished_at)
-                    FILTER (WHERE i IS NOT NULL),
+                ''imported'', count(i),
+                ''known'', jsonb_object_agg(r.key, true) FILTER (WHERE i IS NOT NULL),
                 ''remaining'', coalesce(max(r.missing), 0)
                                  - jsonb_array_length($1::jsonb))
             FROM jsonb_to_recordset($1::jsonb) AS r (
-                     origin text, finished_at timestamptz, missing integer, document text)
+                     key text, finished_at timestamptz, missing integer, document text)
             LEFT JOIN LATERAL (
                 SELECT sync_probe.import_json(r.document)
-                WHERE r.finished_at > coalesce(($2::jsonb ->> r.origin)::timestamptz,
-                                               ''-infinity'')) AS i ON true',
-            node.result::text, newest::text) AS t;
+                WHERE NOT $2::jsonb ? r.key
+                  AND r.finished_at <= now() + interval ''1 day'') AS i ON true',
+            node.result::text, known::text) AS t;
         server := node.server;
         imported := coalesce((done ->> 'imported')::integer, 0);
         remaining := CASE WHEN error IS NULL THEN done ->> 'remaining' END;
-        newest := newest || coalesce(nullif(done -> 'newest', 'null'), '{}');
+        known := known || coalesce(nullif(done -> 'known', 'null'), '{}');
         RETURN NEXT;
     END LOOP;
 END

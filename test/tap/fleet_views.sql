@@ -200,15 +200,15 @@ SELECT bag_eq($$SELECT server, location, verdict, error
              ('c', NULL, NULL, 'could not connect')$$, 'probes: each node that answers has a row');
 SELECT results_eq('SELECT statement, servers, time_limit FROM calls ORDER BY n OFFSET 1',
     $$SELECT 'SELECT * FROM sync_probe.probe_all(''00:00:10'', ''0.5'', ''it''''s'')', v.*
-      FROM (VALUES ('{a1,a3,b1}'::name[], '2 min'::interval), ('{a2,b2}', '40 s')) AS v$$,
+      FROM (VALUES ('{a1,a3,b1}'::name[], '150 s'::interval), ('{a2,b2}', '50 s')) AS v$$,
     'one at a time of those that share a disk, or a host with a disk that is unknown');
 
 -- -------------------------------------------------------------- collecting
 
 INSERT INTO asked SELECT 'export_json', v.* FROM (VALUES
     ('a'::name, jsonb_build_array(jsonb_build_object('origin', '1 x', 'missing', 'many'))),
-    ('b', jsonb_build_array(jsonb_build_object('finished_at', now(), 'missing', 5, 'document',
-                                               '{"format": "pg_sync_probe runs", "version": 2}'))),
+    ('b', jsonb_build_array(jsonb_build_object('key', 'x', 'finished_at', now(), 'missing', 5,
+              'document', '{"format": "pg_sync_probe runs", "version": 2}'))),
     ('c', '{"missing": 1}'), ('d', '[]')) AS v;
 SELECT results_eq('SELECT * FROM sync_probe.collect_fleet()',
     $$VALUES ('a'::name, 0, NULL::integer, 'invalid input syntax for type integer: "many"'),
