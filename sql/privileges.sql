@@ -121,14 +121,15 @@ SELECT $$
           UNION ALL SELECT nspname, nspacl FROM pg_namespace
           UNION ALL SELECT 'sync_probe', defaclacl FROM pg_default_acl WHERE defaclnamespace <> 0)
              AS o (object, acl), aclexplode(o.acl) AS a
-    WHERE o.object ~ '^sync_probe' AND a.grantee IN (0, 'regress_sync_probe_nobody'::regrole)
+    WHERE o.object ~ '^sync_probe'
+      AND a.grantee IN (0, 'regress_sync_probe_nobody'::regrole, 'pg_monitor'::regrole)
 $$ AS grants, current_database() AS here \gset
 SELECT (:grants) AS before \gset
 CREATE DATABASE regress_sync_probe_defaults;
 \c regress_sync_probe_defaults
 SET client_min_messages = warning;
-ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC, regress_sync_probe_nobody;
-ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO PUBLIC, regress_sync_probe_nobody;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC, regress_sync_probe_nobody, pg_monitor;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO PUBLIC, regress_sync_probe_nobody, pg_monitor;
 ALTER DEFAULT PRIVILEGES GRANT ALL ON ROUTINES TO regress_sync_probe_nobody;
 ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO PUBLIC, regress_sync_probe_nobody;
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON ROUTINES FROM PUBLIC;

@@ -58,8 +58,7 @@ BEGIN
             RETURN NEXT 'accepted: ' || line;
         EXCEPTION WHEN OTHERS THEN
             GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-            IF terse THEN
-                detail := '';
+            IF terse THEN detail := '';
                 hint := '';
             END IF;
             -- since 19 the range of a setting has units

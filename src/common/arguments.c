@@ -41,7 +41,7 @@ sp_argument_name(FunctionCallInfo fcinfo, int arg)
 	return names[arg];
 }
 
-/* Of these arguments, as bits. */
+/* arguments: a bit for each that must not be null. */
 void
 sp_refuse_nulls(FunctionCallInfo fcinfo, int arguments)
 {

@@ -372,7 +372,7 @@ sp_commit_measure(sp_commit_run *commit)
 	commit->run->finished_at = GetCurrentTimestamp();
 	notice_if_few_workers(commit);
 	sp_compared_judge(compared);
-	/* of a run that ended early, the reason was said */
+	/* an early end was already reported */
 	if (!commit->over)
 		sp_notice_if_too_short(compared->setting.rounds);
 }

@@ -123,7 +123,7 @@ be_gentle(FunctionCallInfo fcinfo, const sp_run *run)
 	ereport(NOTICE,
 			(errmsg("sessions of this server are committing: the probe writes %g of the time, for up to %s",
 					probe->duty_cycle, sp_rounded_time((double) probe->duration_ns, rint)),
-			 errdetail("In the %.1f s before, %.1f of them did so at a time on average.",
+			 errdetail("In the %.1f s before, %.1f of them were committing on average.",
 					   SP_LOOK_S, run->profile.seen.committing),
 			 errhint("With duty_cycle => 1, probe() takes less time and costs them more.")));
 }

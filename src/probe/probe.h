@@ -129,7 +129,7 @@ typedef struct sp_probing
 	int64		next_notice_ns;
 } sp_probing;
 
-/* Of the buffer of a probe, filling repeats so much. */
+/* Filling repeats this much of the buffer. */
 #define SP_FILL_BUFFER_SIZE	(256 * 1024)
 
 extern void sp_probe_file_error(const sp_probing *state, const char *verb, const sp_file *file);

@@ -52,10 +52,12 @@ describe_case(const sp_run *run, int c)
 	const sp_result *result = &probe->results[c];
 	int			control = sp_control_of(probe, c);
 
-	if (result->excluded && result->status == SP_OK)
-		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it cannot gain more than the margin",
+	if (result->excluded && result->status == SP_OK &&
+		result->series.rounds < probe->rounds[probe->cases[c].regime])
+		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it cannot gain more than the margin in test %s",
 						(int64) result->series.rounds,
-						(int64) probe->rounds[probe->cases[c].regime]);
+						(int64) probe->rounds[probe->cases[c].regime],
+						sp_regime_names[probe->deciding]);
 	if (result->status == SP_ERROR || result->status == SP_NO_DIRECT_IO)
 		return describe_error(result);
 	/* the control has no row of its own */

@@ -156,8 +156,8 @@ sp_compared_check_duration(const sp_compared *compared, double slot_s)
 				 errmsg("duration of %g s is too short for one round",
 						(double) compared->duration_us / USECS_PER_SEC),
 				 errdetail("A round has %d slots of %.2f s.", slots, slot_s),
-				 errhint("Use %g s or more; a verdict needs %d rounds.",
-						 ceil(seconds * 2), SP_MIN_SAMPLES)));
+				 errhint("A verdict needs %d rounds, which take about %g s.",
+						 SP_MIN_SAMPLES, ceil(seconds * SP_MIN_SAMPLES * 1.2))));
 }
 
 /*

@@ -242,8 +242,8 @@ GRANT SELECT ON sync_probe_internal.own_runs TO pg_monitor;
 -- The runs that compared values of a setting on real commits at the place of the WAL, made by
 -- this server, at its directory and device, and at the cluster's own pace and size: of each
 -- sort the newest one, and the newest one that has decided.  A trial of the load of the
--- server's own sessions comes first, then one of a workload, then the commit suite.  counts: it
--- has decided, and nothing has changed since but that its advice was followed.
+-- server's own sessions comes first, then one of a workload, then the commit suite.  holds: nothing
+-- has changed since but that its advice was followed.  counts: it has decided, too.
 --
 CREATE FUNCTION sync_probe_internal.live_runs(place sync_probe_internal.storage, of_setting name)
 RETURNS TABLE (
@@ -253,16 +253,14 @@ RETURNS TABLE (
     current_value text,
     recommended_value text,
     followed boolean,
+    holds boolean,
     counts boolean)
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 ROWS 3
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT u.rank, r.run, r.verdict, r.current_value, v.recommended_value, f.followed,
-       w.decided
-       AND sync_probe_internal.changes_since(r.run,
-               ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = (r.run).run_id),
-               place, f.followed AND of_setting = 'wal_sync_method') IS NULL
+       h.holds, h.holds AND w.decided
 FROM (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
          AS u (rank, suite, made),
      (VALUES (true), (false)) AS w (decided),
@@ -288,12 +286,17 @@ FROM (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
                               r.current_value)) AS v (recommended_value),
      LATERAL (SELECT coalesce(r.verdict = 'switch' AND v.recommended_value <> r.current_value
                               AND v.recommended_value = current_setting(of_setting), false)
-             ) AS f (followed)
+             ) AS f (followed),
+     LATERAL (SELECT sync_probe_internal.changes_since(r.run,
+                         ARRAY(SELECT m FROM sync_probe.measurements AS m
+                               WHERE m.run_id = (r.run).run_id),
+                         place, f.followed AND of_setting = 'wal_sync_method') IS NULL
+             ) AS h (holds)
 $$;
 
 --
--- The result of live_runs() for wal_sync_method: the first one that counts, and the newest one; and
--- for commit_delay.  compared: the methods of the first one.  Commands are null where
+-- The result of live_runs() for wal_sync_method: the first one that counts, and the newest one that
+-- holds; and for commit_delay.  compared: the methods of the first one.  Commands are null where
 -- nothing is to change, or a longer run decides nothing; delay_reason goes with delay_commands.
 --
 CREATE FUNCTION sync_probe_internal.live_advice(
@@ -336,7 +339,7 @@ BEGIN
            CASE WHEN n.verdict = 'undecided' THEN sync_probe_internal.longer_command(n.run) END
     INTO verdict, recommended_method, max_regret, basis, run_id, compared, reason, commands,
          newest_run_id, newest_verdict, newest_reason, newest_command
-    FROM (SELECT l.* FROM live AS l ORDER BY l.run_id DESC LIMIT 1) AS n
+    FROM (SELECT l.* FROM live AS l WHERE l.holds ORDER BY l.run_id DESC LIMIT 1) AS n
     LEFT JOIN (SELECT l.* FROM live AS l WHERE l.counts ORDER BY l.rank LIMIT 1) AS d ON true;
     -- nothing once commit_delay has another value than the current one or the advised one
     SELECT ARRAY[format('ALTER SYSTEM SET commit_delay = %s', d.advised),

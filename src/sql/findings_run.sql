@@ -460,7 +460,8 @@ CROSS JOIN LATERAL (
       AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
     ORDER BY (r.run).run_id + 0 DESC
     LIMIT 1) AS r
-CROSS JOIN LATERAL (SELECT extract(epoch FROM r.finished_at - r.started_at)::float8) AS d (seconds)
+CROSS JOIN LATERAL (SELECT sum(s.length_ms) / 1000 FROM sync_probe.stream_seconds AS s
+                    WHERE s.run_id = r.run_id) AS d (seconds)
 CROSS JOIN LATERAL (
     SELECT count(*) AS stalls, sum(x.stalled_ms) / 1000 AS seconds,
            max(x.stalled_ms) / 1000 AS longest,

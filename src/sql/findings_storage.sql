@@ -19,8 +19,8 @@ CREATE TYPE sync_probe_internal.finding AS (
 -- What is true of a file system is reported at the first location on it.
 --
 -- facts: the locations that may have a finding.  runs: those that advice rests on.
--- busiest: busiest_tablespace().  assumed: values of settings that stand above the server's: of
--- those that a run has settled, and of a test.
+-- busiest: busiest_tablespace().  assumed: settings that override the
+-- server's, settled by a run or given by a test.
 --
 CREATE FUNCTION sync_probe_internal.storage_findings(
     facts sync_probe_internal.storage[],

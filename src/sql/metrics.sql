@@ -66,7 +66,7 @@ FROM (
         ) AS m (name, value)
 
     UNION ALL
-    -- The years that it lasts are left to who knows its endurance.
+    -- Its lifetime depends on its endurance, which is unknown here.
     SELECT 'device_written_bytes_per_second',
            jsonb_build_object('location', 'pg_wal', 'device', l.device),
            l.wal_bytes_per_sec * l.write_amplification

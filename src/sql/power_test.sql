@@ -22,8 +22,8 @@ COMMENT ON PROCEDURE sync_probe.power_test IS
 --
 -- power_test_result
 --
--- Is each number that the client of power_test() has seen there, after the power was cut?  The
--- file stays until cleanup(), so that it can be asked again; the newest result counts.
+-- Check after a power cut that each number which the client of power_test() has seen is there.
+-- The file stays until cleanup(), so that it can be asked again; the newest result counts.
 --
 CREATE FUNCTION sync_probe.power_test_result(
     INOUT last_number bigint,

@@ -152,9 +152,9 @@ BEGIN
             SELECT CASE a.verdict
                    WHEN 'outdated' THEN 'Probe pg_wal again: its run is outdated'
                    WHEN 'switch' THEN 'Set wal_sync_method to ' || a.recommended_method
-                   WHEN 'unsafe' THEN coalesce('Commits are not safe: set wal_sync_method to '
-                                               || a.recommended_method,
-                                               'Commits on pg_wal are not safe')
+                   WHEN 'unsafe' THEN concat('Commits are not safe', CASE
+                       WHEN current_setting('fsync') = 'off' THEN ': fsync is off'
+                       ELSE ': set wal_sync_method to ' || a.recommended_method END)
                    WHEN 'keep' THEN format('Keep wal_sync_method = %s', a.current_method)
                    WHEN 'undecided'
                    THEN format('Not settled: %s stays for now', a.current_method) END

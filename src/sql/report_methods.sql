@@ -30,8 +30,13 @@ FROM (SELECT data.runs[i] AS run, row_number() OVER (ORDER BY i) AS place,
       FROM generate_subscripts(data.runs, 1) AS i, LATERAL (SELECT (data.runs[i]).*) AS r
       WHERE r.suite = 'wal') AS r
 JOIN sync_probe.measurements AS m
-    ON m.run_id = (r.run).run_id AND m.test IN ('paced', 'saturated') AND NOT m.direct_io,
-     -- no advice of a run that is outdated, or that the advice of now does not rest on
+    ON m.run_id = (r.run).run_id AND m.test IN ('paced', 'saturated')
+       -- not what O_DIRECT would do, where the server does not use it
+       AND NOT (m.test = 'saturated' AND m.direct_io
+                AND EXISTS (SELECT FROM sync_probe.measurements AS p
+                            WHERE p.run_id = m.run_id AND p.test = 'paced'
+                              AND p.method = m.method AND NOT p.direct_io)),
+     -- only if present advice uses the run, and it is not outdated
      LATERAL (SELECT m.method = (r.run).wal_sync_method, m.method = (r.run).recommended_value
                      AND (r.run).verdict IN ('switch', 'unsafe')
                      AND EXISTS (SELECT FROM unnest(data.advice) AS a

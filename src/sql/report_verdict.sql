@@ -43,6 +43,8 @@ SELECT concat(
 -- in a few words; the methods are values of the history, which may be anything
 FROM (SELECT CASE
           WHEN advice.verdict = 'switch' THEN coalesce(' from ' || m.now, '') || ' to ' || m.advised
+          WHEN advice.verdict = 'unsafe' AND advice.reason LIKE 'fsync is off%'
+          THEN ': fsync is off'
           WHEN advice.verdict = 'unsafe' AND m.advised IS NOT NULL THEN ': use ' || m.advised
           WHEN advice.verdict = 'unsafe' AND advice.run_id IS NOT NULL
           THEN ': no method was seen to be safe'

@@ -180,8 +180,9 @@ SELECT j.location, j.setting,
               CASE WHEN j.followed THEN format('chosen instead of %s: ', j.at_run) END,
               j.doubt || '; ', j.figures),
        CASE WHEN j.verdict = 'undecided'
-            THEN ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'', ''1 min'')',
-                              j.location)]
+            THEN ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'', %L)', j.location,
+                              least('1 min',
+                                    current_setting('pg_sync_probe.max_duration')::interval))]
             WHEN j.verdict = 'switch' AND NOT j.followed AND j.holds_wal
             THEN ARRAY[format('ALTER SYSTEM SET %s = %s', j.setting, j.recommended),
                        'SELECT pg_catalog.pg_reload_conf()'] END

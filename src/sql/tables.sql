@@ -211,8 +211,7 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe_internal.samples', '');
 -- sync_probe_internal.delete_rows
 --
 -- Rows of a run are deleted with it.  It runs as the owner, as actions of foreign keys do.  On a
--- table of his own, somebody who may execute it could give it types whose comparisons call a
--- function of his own.
+-- table of their own, callers could make it run their comparison functions as the owner.
 --
 CREATE FUNCTION sync_probe_internal.delete_rows()
 RETURNS trigger

@@ -222,8 +222,7 @@ sub start_call ($server, $kind, $call)
 	query($session, 'SET statement_timeout = ' . (1 + int rand(1000 * $seconds{$call})))
 	  if $kind->{name} eq 'statement_timeout';
 	start_query($session, $calls{$call}{sql});
-	wait_for(sub { query_has_ended($session) || one_process($kind->{like}) })
-	  if $kind->{like};
+	wait_for(sub { query_has_ended($session) || one_process($kind->{like}) }) if $kind->{like};
 	return $session;
 }
 

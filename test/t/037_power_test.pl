@@ -193,8 +193,7 @@ for (
 	is(result($last, 'pg_wal'), $expected, $case);
 	next unless $case eq 'empty';
 	is(durable(), 'unsafe refuted', 'advice: refuted');
-	is(findings(), "pg_wal|power_test_left\npg_wal|power_test_lost",
-		'a finding says so');
+	is(findings(), "pg_wal|power_test_left\npg_wal|power_test_lost", 'a finding says so');
 	is(sql($node, "SELECT ok, value FROM sync_probe.expect('oltp') WHERE expectation = 'durable'"),
 		'f|refuted', 'so does expect()');
 	is(sql($node, "SELECT value FROM sync_probe.metrics WHERE name = 'pg_sync_probe_durable'"

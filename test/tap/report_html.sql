@@ -244,7 +244,7 @@ FROM (VALUES
      'With fdatasync, a flush takes at most 30&nbsp;% longer than',
      'verdict=undecided, max_regret=0.3',
      'relative_speed=1.02, relative_speed_low=0.8, relative_speed_high=1.3'),
-    ('unsafe', 'Commits on pg_wal are not safe', 'On pg_wal: syncs with fdatasync',
+    ('unsafe', 'Commits are not safe', 'On pg_wal: syncs with fdatasync',
      'verdict=unsafe, durable=no, recommended_value=null, '
      'reason=syncs with fdatasync do not reach the device',
      'flushes_per_op=0, durable=no')) AS v (name, title, lead, run, measured);
@@ -254,6 +254,9 @@ FROM other_page, LATERAL (VALUES (format('<h1>%s</h1>', title)), ('<p class=lead
                      AS p (pattern);
 SELECT is(pg_temp.sections(html) ~ 'speed', name <> 'unsafe',
           name || ': speeds are compared only where syncs reach the device') FROM other_page;
+SELECT pg_temp.page_of('max_regret=0', '') IS NOT NULL AS done \gset
+UPDATE sync_probe.measurements SET direct_io = true WHERE method = 'fdatasync';
+SELECT ok(pg_temp.part(sync_probe.report_html(), 'speed') ~ 'fdatasync', 'with direct I/O, too');
 
 -- ----------------------------------------------------------------- without paths
 UPDATE examined SET mount_point = '/srv/secret place',

@@ -120,7 +120,7 @@ SELECT set_eq($$SELECT severity, regexp_replace(message, 'run \d+', 'run N'), co
     $$VALUES ('info', 'wal_init_zero = on is right (run N)', NULL::text[]),
              ('info', 'wal_init_zero = off is right (run N)', NULL),
              ('info', 'it is undecided whether wal_init_zero = on is right (run N)',
-              '{"SELECT * FROM sync_probe.probe(''pg_wal'', ''segments'', ''1 min'')"}'),
+              '{"SELECT * FROM sync_probe.probe(''pg_wal'', ''segments'', ''00:01:00'')"}'),
              ('warning', 'wal_init_zero = off makes WAL segments cheaper (run N)',
               '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_catalog.pg_reload_conf()}'),
              ('warning', 'wal_init_zero = on makes WAL segments cheaper (run N)',

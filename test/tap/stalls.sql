@@ -113,7 +113,7 @@ $$;
 SELECT is(pg_temp.found(''), 'none', 'no finding without a stall');
 SELECT is(pg_temp.found('slowest_us=999949'), 'none', 'nor with one of less than a second');
 SELECT is(pg_temp.found('slowest_us=1000000, length_ms=1500'),
-          'pg_wal warning a stream stalled once in 40.0 s, for 1.0 s in all; in the longest stall,'
+          'pg_wal warning a stream stalled once in 40.5 s, for 1.0 s in all; in the longest stall,'
           ' of 1.0 s, unknown: the counters of the device were not read', 'a flush of a second');
 SELECT is(pg_temp.found('bytes=1048576'), 'none', 'nor with one slow second of 40');
 SELECT is(pg_temp.found('bytes=1048576, seconds=2'),
