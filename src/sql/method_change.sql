@@ -35,7 +35,7 @@ GRANT EXECUTE ON PROCEDURE sync_probe_internal.await_postmaster TO pg_monitor;
 -- configuration between two statements only, a worker of autovacuum between two tables, the
 -- checkpointer between two checkpoints and while it waits in one.  WAL senders that stream take
 -- it at once, and their statement never ends; others execute SQL, or a base backup.  Lists of
--- processes are null if empty; news: the lists differ from those of the notice before.
+-- processes are null if empty; news: pids is not that of the notice before.
 --
 CREATE FUNCTION sync_probe_internal.older_statements(
     before timestamptz,
