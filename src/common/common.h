@@ -105,12 +105,12 @@ extern sp_progress *sp_cluster_lock_acquire(const char *activity, const char *lo
 											const char *suite, int64 duration_us);
 extern void sp_yield_to_drop(void);
 extern void sp_progress_set_phase(const char *phase);
-
-/* Until the next NOTICE of progress: a second, later a twentieth of the time that has passed. */
-#define SP_NOTICE_PAUSE(passed, second)	Max((second), (passed) / 20)
 extern void sp_cluster_lock_release(void);
 extern bool sp_trial_lock(bool wait);
 extern void sp_trial_unlock(void);
+
+/* Until the next NOTICE of progress: a second, later a twentieth of the time that has passed. */
+#define SP_NOTICE_PAUSE(passed, second)	Max((second), (passed) / 20)
 
 /* --------------------------------------------------------------- worker.c */
 

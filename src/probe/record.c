@@ -194,8 +194,8 @@ measurement_rows(sp_run *run)
 		run->measurements[run->nmeasurements] = measurement_row(run, c, run->nmeasurements + 1);
 		run->nmeasurements++;
 		sp_add_sample_row(run, &results[c].histogram, results[c].series.mean_us,
-						  results[c].series.n,
-					  controls ? controls->mean_us : NULL, controls ? controls->n : 0);
+						  results[c].series.n, controls ? controls->mean_us : NULL,
+						  controls ? controls->n : 0);
 	}
 }
 

@@ -47,8 +47,8 @@ is(sql($node, "SELECT verdict, durable, reason LIKE 'fsync is off: %', commands[
 	'unsafe|no|t|ALTER SYSTEM SET fsync = on', 'fsync = off: the advice is to switch it on');
 like(sql($node, "SELECT answer FROM sync_probe.commit_waits('100 ms')"), qr/^no: fsync is off/,
 	'fsync = off: commit_waits() answers so');
-like(sql($node, 'SELECT sync_probe.report_html()'), qr/fsync is off.*unsafe<[^:]*: fsync is/s,
-	'fsync = off: the report says so');
+like(sql($node, 'SELECT sync_probe.report_html()'),
+	qr/<h1>Commits are not safe: fsync is off<.*unsafe<[^:]*: fsync is/s, 'so does the report');
 is(sql($node, 'SELECT sync_probe.cleanup()'), 0, 'cleanup() goes on, too');
 
 # --- pg_wal elsewhere

@@ -80,7 +80,7 @@ describe(const sp_disks *disks)
 						  disk->is_virtual == 0 ? "*" : "");
 		}
 		sp_append(&to, "%s%s%s", facts.write_cache[0] ? ", " : "", facts.write_cache,
-			   facts.fua ? ", fua" : "");
+				  facts.fua ? ", fua" : "");
 	}
 	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING])
 		sp_append(&to, "; incomplete");
@@ -407,8 +407,8 @@ describe_flushes(const char *sysroot, sp_disks *disks)
 	least = sp_counters_least_flushes(&counters[SP_LEVEL_DEVICE]);
 	required = sp_counters_required_flushes(&counters[SP_LEVEL_DEVICE]);
 	sp_append(&to, "%s, %g, %g%s%s", facts.write_cache, isnan(least) ? -1 : least,
-		   isnan(required) ? -1 : required, facts.count_flushes ? "" : "; uncounted",
-		   counters[SP_LEVEL_DEVICE].flushes_only ? "; flushes only" : "");
+			  isnan(required) ? -1 : required, facts.count_flushes ? "" : "; uncounted",
+			  counters[SP_LEVEL_DEVICE].flushes_only ? "; flushes only" : "");
 	return text;
 }
 

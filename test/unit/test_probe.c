@@ -517,7 +517,7 @@ TEST(writes_where_the_server_and_the_tool_do)
 			if (call->file != probe->cases[c].file || call->call != PWRITE)
 				continue;
 			sp_append(&writes, "%d+%d ", (int) (call->offset / KILOBYTE),
-				   (int) (call->size / KILOBYTE));
+					  (int) (call->size / KILOBYTE));
 			found++;
 		}
 		assert_string_equal(text, row->writes);

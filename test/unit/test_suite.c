@@ -152,7 +152,7 @@ describe_case(sp_sentence *to, const sp_test_case *one, char test[100])
 	if (file->method && strcmp(file->method->name, one->label) != 0)
 		sp_append(to, "=%s", file->method->name);
 	sp_append(to, "%s%s%s", uses[one->descriptor_use], file->direct_io ? "/direct" : "",
-		   file->status == SP_UNSUPPORTED && file->method->supported ? "/unsupported" : "");
+			  file->status == SP_UNSUPPORTED && file->method->supported ? "/unsupported" : "");
 }
 
 /* Rules for every plan of any suite and server, which its text does not show. */

@@ -167,7 +167,10 @@ method_tail(const sp_probe *probe, const char *label)
 bool
 sp_compare(const sp_probe *probe, const char *test, sp_comparison *comparison)
 {
-	*comparison = (sp_comparison) {.margin = probe->margin, .current = -1};
+	*comparison = (sp_comparison) {
+		.margin = probe->margin, .current = -1,
+		.samples = (int) probe->samples[probe->deciding]
+	};
 	for (int c = 0; c < probe->ncases && comparison->count < SP_MAX_METHODS; c++)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
@@ -200,7 +203,6 @@ sp_judge_methods(sp_probe *probe)
 	if (!probe->judged)
 		return false;
 	comparison->fsync_off = probe->fsync_off;
-	comparison->samples = (int) probe->samples[probe->deciding];
 	current = sp_sync_method_find(comparison->candidates[comparison->current].name);
 	for (int i = 0; i < comparison->count; i++)
 	{
@@ -237,6 +239,6 @@ sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 		sp_append(&to, " back to back");
 	else if (probe->rounds[SP_PACED] > 0)
 		sp_append(&to, interval_ms < 10 ? " with a flush every %.2g ms" :
-			   " with a flush every %.0f ms", interval_ms);
+				  " with a flush every %.0f ms", interval_ms);
 	sp_explain(&probe->comparison, &probe->judgement, &words, reason);
 }

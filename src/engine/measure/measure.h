@@ -379,7 +379,7 @@ typedef struct sp_power_judgement
 
 /*
  * The numbers of the blocks (at least one) that a power test has left, 0 for one that is not whole.
- * seen: the last one that the client has seen.  Each was written after the one before was synced.
+ * seen: the newest that the client got.  Each was written after the one before was synced.
  * restarted: the machine has, so that they were read from the storage; else nothing is known.
  */
 extern sp_power_judgement sp_power_judge(const int64_t *numbers, int blocks, int64_t seen,

@@ -145,7 +145,6 @@ sp_segments_judge(const sp_probe *probe, const char *test, sp_comparison *compar
 {
 	if (!sp_compare(probe, test, comparison))
 		return false;
-	comparison->samples = (int) probe->samples[SP_SATURATED];
 	sp_judge(comparison, judgement);
 	return true;
 }

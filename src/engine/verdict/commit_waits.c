@@ -163,13 +163,13 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 	if (sums->commits < MIN_COMMITS)
 	{
 		sp_append(&to, "too few commits for an answer: %llu in %.1f s; call it under load",
-			(unsigned long long) sums->commits, sums->seconds);
+				  (unsigned long long) sums->commits, sums->seconds);
 		return;
 	}
 	if (committing(sums) < MIN_SEEN)
 	{
 		sp_append(&to, "no: commits hardly wait, %lld of %lld samples saw one that does",
-			(long long) committing(sums), (long long) sums->samples);
+				  (long long) committing(sums), (long long) sums->samples);
 		return;
 	}
 	if (sp_commit_waits_for_no_flush(sums) && commit_delay == 0)
@@ -180,7 +180,7 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 	saved = figures.wait_share * sync_us(&figures) / figures.wait_us / 2;
 	sp_append(&to, "%s: ", saved * 2 < SMALL_SHARE ? "hardly" : "yes");
 	sp_append(&to, "sessions wait for commits in %.0f %% of their active time; ",
-		figures.wait_share * 100);
+			  figures.wait_share * 100);
 	append_parts(&to, &figures);
 	sp_append(&to, "; syncs in half the time would save %.0f %% of the active time", saved * 100);
 	if (delay_us(&figures) > sync_us(&figures))

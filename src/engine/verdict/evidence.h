@@ -79,7 +79,7 @@ typedef struct sp_flush_facts
 	double		flushes_per_op; /* at a disk that each sync must flush */
 	double		least_flushes_per_op;	/* at the disk with the fewest of all that need them */
 	double		background_flushes_per_op;	/* upper bound of those of background I/O */
-	double		flushed_fraction;		/* see sp_windows_flushed_fraction() */
+	double		flushed_fraction;	/* see sp_windows_flushed_fraction() */
 	double		unflushed_fraction;	/* see sp_windows_unflushed_fraction() */
 } sp_flush_facts;
 

@@ -87,10 +87,10 @@ append_speeds(explanation *to, const sp_speed *speeds, bool rate)
 			continue;
 		if (is_first)
 			append(rate ? "; %ss per second:" : "; time per %s:",
-				to->words->values ? "commit" : "flush");
+				   to->words->values ? "commit" : "flush");
 		append("%s %s%s %s to %s %%", is_first ? "" : ",", NAME(candidate),
-			change_of(rate ? speed.low : speed.high, rate, true).text,
-			change_of(rate ? speed.high : speed.low, rate, true).text);
+			   change_of(rate ? speed.low : speed.high, rate, true).text,
+			   change_of(rate ? speed.high : speed.low, rate, true).text);
 		is_first = false;
 	}
 }
@@ -121,11 +121,11 @@ append_stalling(explanation *to, const sp_candidate *candidate)
 {
 	append("; %s %s faster, but %.1f %% of its rounds have a flush of more than five times the "
 		   "median",
-		candidate->name, candidate->speed.low > 1 ? "is" : "may be",
-		sp_tail_share(&candidate->tail) * 100);
+		   candidate->name, candidate->speed.low > 1 ? "is" : "may be",
+		   sp_tail_share(&candidate->tail) * 100);
 	if (to->current->tail.slow_rounds > 0)
 		append(" (%.1f %% with %s)", fmax(sp_tail_share(&to->current->tail) * 100, 0.1),
-			to->current->name);
+			   to->current->name);
 	else
 		append(" (none with %s)", to->current->name);
 }
@@ -175,10 +175,10 @@ append_figures(explanation *to)
 
 		if (is_rejected_for_own_kind(to, i) && most > 0)
 			append("; %s gains at most %s %% over the best method of the kind in use",
-				comparison->candidates[i].name, bound(most).text);
+				   comparison->candidates[i].name, bound(most).text);
 		else if (is_rejected_for_own_kind(to, i))
 			append("; %s is slower than the best method of the kind in use",
-				comparison->candidates[i].name);
+				   comparison->candidates[i].name);
 	}
 }
 
@@ -190,17 +190,17 @@ append_doubt(explanation *to, const sp_candidate *candidate, const char *when)
 	const sp_tail *current = &to->current->tail;
 
 	append("%s%s gains more than the margin of %s %%%s, but ", NAME(candidate),
-		bound(to->comparison->margin).text, when);
+		   bound(to->comparison->margin).text, when);
 	if (sp_tail_may_exceed(tail, current))
 		append("%lld of its %lld rounds had a slow flush (%lld of %lld with %s), which may be "
 			   "chance",
-			(long long) tail->slow_rounds, (long long) tail->rounds,
-			(long long) current->slow_rounds, (long long) current->rounds, to->current->name);
+			   (long long) tail->slow_rounds, (long long) tail->rounds,
+			   (long long) current->slow_rounds, (long long) current->rounds, to->current->name);
 	else if (isnan(to->judgement->noise))
 		append("the control, %s%s against itself, was not measured", NAME(to->current));
 	else
 		append("%s%s differs from itself by up to %s %%", NAME(to->current),
-			bound(to->judgement->noise).text);
+			   bound(to->judgement->noise).text);
 }
 
 /* A candidate that may still gain, and its bound. */
@@ -215,7 +215,7 @@ append_open(explanation *to, int i, const char *when)
 	else
 		append("%s%s may still gain up to %s %%%s%s", NAME(candidate),
 			   bound(gain.high - 1).text, when,
-			is_less_over_own_kind(to, i) ? " over the best method of the kind in use" : "");
+			   is_less_over_own_kind(to, i) ? " over the best method of the kind in use" : "");
 }
 
 /* ---------------------------------------------------------------- verdicts */
@@ -226,10 +226,10 @@ explain_switch(explanation *to)
 	const sp_candidate *best = &to->comparison->candidates[to->judgement->recommended];
 
 	append(!to->words->values ? "%s%s takes %s %% less time per flush than %s%s%s" :
-		to->words->rate ? "with %s%s there are %s %% more commits per second than with %s%s%s" :
-		"with %s%s a commit takes %s %% less time than with %s%s%s", NAME(best),
-		change_of(best->speed.estimate, to->words->rate, false).text, NAME(to->current),
-		to->words->when);
+		   to->words->rate ? "with %s%s there are %s %% more commits per second than with %s%s%s" :
+		   "with %s%s a commit takes %s %% less time than with %s%s%s", NAME(best),
+		   change_of(best->speed.estimate, to->words->rate, false).text, NAME(to->current),
+		   to->words->when);
 	append_figures(to);
 }
 
@@ -303,7 +303,7 @@ explain_undecided(explanation *to)
 	{
 		append("most rounds%s wait for something else than their flushes, such as busy "
 			   "processors: nothing "
-			"can be compared; repeat it at a quieter time", when);
+			   "can be compared; repeat it at a quieter time", when);
 		return;
 	}
 	for (int i = 0; i < comparison->count; i++)
@@ -362,7 +362,7 @@ explain_unsafe(explanation *to)
 	}
 	best = &to->comparison->candidates[to->judgement->recommended];
 	append("; %s is the fastest method%s whose syncs do", best->name,
-		is_fastest_durable(to, best) ? "" : " of its kind");
+		   is_fastest_durable(to, best) ? "" : " of its kind");
 }
 
 void

@@ -138,7 +138,7 @@ append_comparison(const sp_setting_comparison *setting, sp_sentence *to)
 	sp_append(to, "%s", reason);
 	if (setting->lost_rounds > 0 && setting->judgement.verdict != SP_UNSAFE)
 		sp_append(to, "; %d round%s had a slot without a commit", setting->lost_rounds,
-			   setting->lost_rounds == 1 ? "" : "s");
+				  setting->lost_rounds == 1 ? "" : "s");
 }
 
 void
@@ -154,6 +154,6 @@ sp_setting_explain(const sp_setting_comparison *setting, char *reason, size_t si
 	{
 		if (setting->values[i].left_out)
 			sp_append(&to, "; %s%s was left out: %s", setting->values[i].value, setting->unit,
-				   setting->values[i].left_out);
+					  setting->values[i].left_out);
 	}
 }
