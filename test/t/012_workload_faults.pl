@@ -102,7 +102,8 @@ chmod 0600, write_file($passfile, "*:*:*:secret:right\n");
 sql($node, "CREATE ROLE secret LOGIN SUPERUSER PASSWORD 'right'");
 write_file($hba, "local all secret scram-sha-256\nhost all secret all scram-sha-256\n$rules");
 $node->reload;
-ok(wait_for(sub { ($node->psql('postgres', 'SELECT 1',
+# No SQL: a psql that cannot connect may have ended before it could be written to.
+ok(wait_for(sub { ($node->psql('postgres', '',
 	extra_params => [ '-w', '-U', 'secret' ]))[0] != 0 }), 'the new rules are there');
 fails_whole_ok($node, 'no password', "SET ROLE secret; $call", '08001',
 	qr/pgbench could not connect/, qr/DETAIL:  pgbench: error: .*no password supplied/,
