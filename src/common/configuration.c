@@ -121,7 +121,7 @@ sp_refuse_pending_edits(List *files, TimestampTz load_time)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("file \"%s\" was changed since the server has read it", path),
-					 errhint("Execute SELECT pg_reload_conf(), also if the change was undone. View pg_file_settings shows errors for which the server rejects a file.")));
+					 errhint("If view pg_file_settings shows an error, for which the server rejects a file, correct it. Then execute SELECT pg_reload_conf(), also if the change was undone.")));
 	}
 }
 

@@ -374,5 +374,5 @@ sp_commit_measure(sp_commit_run *commit)
 	sp_compared_judge(compared);
 	/* an early end was already reported */
 	if (!commit->over)
-		sp_notice_if_too_short(compared->setting.rounds);
+		sp_notice_if_too_short(commit->run, compared->setting.rounds);
 }

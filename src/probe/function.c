@@ -154,11 +154,14 @@ look_at_load(FunctionCallInfo fcinfo, sp_run *run)
 	run->probe->load = profile->load;
 }
 
-/* A short run, or a long flush interval: it is recorded, but the advice stays as it was. */
+/*
+ * A short run: it is recorded, but the advice stays as it was.  So it does after one of a given size
+ * or interval, however long.
+ */
 void
-sp_notice_if_too_short(int64 rounds)
+sp_notice_if_too_short(const sp_run *run, int64 rounds)
 {
-	if (rounds < SP_MIN_SAMPLES)
+	if (rounds < SP_MIN_SAMPLES && !run->profile.given)
 		ereport(NOTICE,
 				(errmsg("too few rounds for advice: " INT64_FORMAT " of %d", rounds, SP_MIN_SAMPLES),
 				 errhint("Use a longer duration.")));
@@ -193,7 +196,7 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 	run->measuring_since = progress->measuring_since;
 	run->storage_jsonb = sp_storage_jsonb(&run->storage, run->probe);
 	if (run->probe->judged)
-		sp_notice_if_too_short(run->probe->samples[run->probe->deciding]);
+		sp_notice_if_too_short(run, run->probe->samples[run->probe->deciding]);
 	if (suite->report_end)
 		suite->report_end(run->probe);
 }

@@ -27,6 +27,13 @@ for my $suite (sort keys %line)
 		"progress of $suite: a line a second at most");
 }
 
+# --- a short probe: a longer one would get advice, unless its pace is given
+
+my @short = map { messages($node, "SELECT FROM sync_probe.probe(duration => '20 ms'$_)") }
+  '', ", flush_interval => '2 ms'";
+like($short[0], qr/NOTICE:  too few rounds for advice/, 'a short probe has none');
+unlike($short[1], qr/too few/, 'a given pace never has');
+
 # --- what a stream may write
 
 my (undef, $within, $err) = $node->psql('postgres', <<'SQL');

@@ -101,8 +101,7 @@ for (
 		"SELECT FROM sync_probe.probe('$location', " . LONG_PROBE . ')');
 
 	# what does not fit is tried again with fewer files
-	cmp_ok(count_of(qr/injected$/, @calls), $fault =~ /\+/ ? '>=' : '==', 1,
-		"$name: is injected");
+	cmp_ok(count_of(qr/injected$/, @calls), $fault =~ /\+/ ? '>=' : '==', 1, "$name: is injected");
 	like($err, qr/^ERROR:  $state: $message/, "$name: $state");
 	is(count_of(qr/^(?:create|open|pwrite|fsync) /, after_injection(@calls)), 0,
 		"$name: nothing is written any more");

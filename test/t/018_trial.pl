@@ -403,7 +403,7 @@ for (
 			$node->append_conf('postgresql.conf', "include_if_exists = 'broken.conf'");
 			$node->reload;
 			fails_ok($node, 'an error in a file', 'CALL sync_probe.wait_for_reload()', '55000',
-				$newer, qr/pg_file_settings shows errors/);
+				$newer, qr/pg_file_settings shows an error/);
 		}, sub { unlink $broken; $node->reload }, '55000', $newer ],
 	# a value from the command line, which a restart would keep
 	[ 'command line', sub {

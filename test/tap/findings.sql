@@ -388,8 +388,7 @@ INSERT INTO run_scenario VALUES
     'info counters_shared', 'background I/O flushes nvme0n1 100 times a second',
     'other_flushes_per_op=0.058, flushes_per_op=1; others: flushes_per_sec=100'),
 ('nobody was heard, but not for long', 'storage.others: most_flushes_per_sec=300', '', '', ''),
-('others hardly flush', 'storage.others: flushes_per_sec=80, most_flushes_per_sec=170', '', '',
-    ''),
+('others hardly flush', 'storage.others: flushes_per_sec=80, most_flushes_per_sec=170', '', '', ''),
 -- counters_unknown
 ('no counters',
     'durable=unknown; storage: disks=[], no_counters=no disk can be named; run: device=null; '
@@ -452,8 +451,7 @@ INSERT INTO run_scenario VALUES
 INSERT INTO run_scenario (name, given) VALUES
 ('slower, by the margin and the noise', ' | paced: p50_us=604'),
 ('faster, by the margin and the noise', ' | paced: p50_us=536'),
-('the newest is noisy',
-    ' | paced: p50_us=605, relative_speed_low=0.95, relative_speed_high=1.05'),
+('the newest is noisy', ' | paced: p50_us=605, relative_speed_low=0.95, relative_speed_high=1.05'),
 ('one before was noisy',
     'paced: relative_speed_low=0.95, relative_speed_high=1.05 |  | paced: p50_us=605'),
 ('of several the median counts', 'paced: p50_us=100 |  | paced: p50_us=9000 | '),
@@ -632,8 +630,7 @@ SELECT is_empty($$SELECT commands, verdict FROM sync_probe.recommendation_detail
                   UNION ALL SELECT commands, code FROM sync_probe.findings
                   WHERE location = 'pg_default' AND commands <> '{}'$$, 'read-only: ' || runs)
 FROM unnest('{"","run: location=pg_default, stop_early=true"}'::text[]) AS runs,
-     pg_temp.view_found('pg_default: mount_options=ro,relatime, shares_filesystem_with=null',
-                        runs);
+     pg_temp.view_found('pg_default: mount_options=ro,relatime, shares_filesystem_with=null', runs);
 
 -- both sorts; here a reserve that none can leave
 SELECT pg_temp.view_found('pg_default: shares_filesystem_with=null',

@@ -70,8 +70,7 @@ FROM (VALUES
 ('wal_sync_method=fsync, verdict=switch, recommended_value=open_sync', NULL,
  'wal_sync_method was fsync, is fdatasync'),
 ('', 'SET LOCAL pg_sync_probe.margin = 0.1', 'pg_sync_probe[.]margin was 0[.]05, is 0[.]1'),
-('location=pg_default', 'UPDATE examined SET filesystem = ''xfs''',
- 'file system was ext4, is xfs'),
+('location=pg_default', 'UPDATE examined SET filesystem = ''xfs''', 'file system was ext4, is xfs'),
 ('', 'UPDATE examined SET write_cache = NULL', 'write cache was write back, is unknown'),
 ('storage: mount_options=rw,relatime', 'UPDATE examined SET mount_options = ''rw,nobarrier''',
  'mount options were relatime, are nobarrier'),
@@ -107,8 +106,7 @@ FROM (VALUES ('wal_level was replica or logical', '', pg_temp.directly('paced', 
               WHEN current_setting('server_version_num')::integer >= 160000
               THEN '' END, pg_temp.directly('paced')),
              -- a margin of many digits is stored with six
-             ('the same margin', 'margin=0.033333',
-              'SET LOCAL pg_sync_probe.margin = 0.0333333'),
+             ('the same margin', 'margin=0.033333', 'SET LOCAL pg_sync_probe.margin = 0.0333333'),
              ('rounded down', 'margin=0.03', 'SET LOCAL pg_sync_probe.margin = 0.0300005'),
              ('a pool of ZFS, whose write cache only a probe knows', 'filesystem=zfs',
               'UPDATE examined SET filesystem = ''zfs'', write_cache = NULL'))

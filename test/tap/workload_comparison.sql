@@ -19,8 +19,7 @@ FROM unnest(results) WITH ORDINALITY r (line, place),
     LATERAL regexp_split_to_array(line, ' *[|] *') f
 $$;
 
-SELECT pg_temp.results(1, 'sql_bench',
-    'insert | old |  |  | 100 | 1 | 100');
+SELECT pg_temp.results(1, 'sql_bench', 'insert | old |  |  | 100 | 1 | 100');
 SELECT is(count(*), 1::bigint, 'no totals of one operation')
 FROM sync_probe.workload_comparison('sql_bench');
 SELECT pg_temp.results(10, 'sql_bench',

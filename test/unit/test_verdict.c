@@ -141,8 +141,8 @@ static const judge_case judge_cases[] = {
 	{"20 times", {CURRENT(QUIET), FSYNC(SPEED(1.02, 0.9, 1.161))}, SP_UNDECIDED, 0, 0.161,
 		.reason = "fsync may still gain up to 17 % paced; a run about 20 times as long may decide"},
 	{"more than 20 times", {CURRENT(QUIET), FSYNC(SPEED(1.02, 0.9, 1.165))}, SP_UNDECIDED, 0, 0.165,
-		.reason = "fsync may still gain up to 17 % paced; only a far longer run, or one at a "
-		"quieter time, may decide"},
+		.reason = "fsync may still gain up to 17 % paced; only a run more than 20 times "
+		"as long, or one at a quieter time, may decide"},
 	{"one has no interval", {CURRENT(QUIET), FSYNC(FEW(1.5)), THROUGH(MAYBE)}, SP_UNDECIDED, 2, NAN,
 		.reason = "fsync may gain any amount paced; fsync_writethrough may still gain up to 7.5 %; "
 		"a longer run may decide"},

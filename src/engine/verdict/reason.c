@@ -271,7 +271,8 @@ append_duration(explanation *to)
 	if (isnan(times))
 		append("; a longer run may decide");
 	else if (isinf(times))
-		append("; only a far longer run, or one at a quieter time, may decide");
+		append("; only a run more than %d times as long, or one at a quieter time, may decide",
+			   SP_MAX_TIMES_AS_LONG);
 	else
 		append("; a run about %.0f times as long may decide", times);
 }
