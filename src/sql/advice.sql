@@ -24,8 +24,20 @@ SELECT format('SELECT * FROM sync_probe.probe(%s)', quote_literal(nullif(locatio
 $$;
 
 --
--- The statement that repeats an undecided run for as long as may decide it, and max_duration
--- allows today; null without such a duration.
+-- An argument of probe() and trial(): a duration, as far as max_duration allows it today.
+--
+CREATE FUNCTION sync_probe_internal.duration_argument(duration interval)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format('duration => ''%s s''', trim_scale(extract(epoch FROM
+                  least(duration, current_setting('pg_sync_probe.max_duration')::interval))))
+$$;
+
+--
+-- The statement that repeats an undecided run for as long as may decide it; null without such a
+-- duration.
 --
 CREATE FUNCTION sync_probe_internal.longer_command(run sync_probe.runs)
 RETURNS text
@@ -33,8 +45,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    argument text := format('duration => ''%s s''', trim_scale(extract(epoch FROM
-        least(run.longer_duration, current_setting('pg_sync_probe.max_duration')::interval))));
+    argument text := sync_probe_internal.duration_argument(run.longer_duration);
 BEGIN
     RETURN CASE
         WHEN run.longer_duration IS NULL THEN NULL

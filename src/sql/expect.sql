@@ -66,8 +66,7 @@ DECLARE
         ('etcd', 10000, NULL, true, false, false)::sync_probe.expectations,
         ('oltp', 10000, 300, true, true, false)::sync_probe.expectations];
     wanted sync_probe.expectations;
-    command CONSTANT text := format('SELECT * FROM sync_probe.probe(%L, duration => ''30 s'', '
-                                    'stop_early => false)', location);
+    command text;
     probed record;
     a record; -- what was measured, today's advice of the run, and why there are no figures
     total integer := 0;
@@ -96,6 +95,8 @@ BEGIN
     END IF;
     IF duration IS NULL THEN
         PERFORM sync_probe_internal.examine_locations(location);
+        command := format('SELECT * FROM sync_probe.probe(%L, %s, stop_early => false)', location,
+                          sync_probe_internal.duration_argument('30 s'));
         SELECT format('run %s', (n.run).run_id) AS source, n.verdict, n.max_regret, n.durable,
                n.reason, w.why || '; execute ' || command AS missing,
                CASE WHEN w.why IS NULL THEN n.measured END AS measured

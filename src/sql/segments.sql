@@ -180,9 +180,8 @@ SELECT j.location, j.setting,
               CASE WHEN j.followed THEN format('chosen instead of %s: ', j.at_run) END,
               j.doubt || '; ', j.figures),
        CASE WHEN j.verdict = 'undecided'
-            THEN ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'', %L)', j.location,
-                              least('1 min',
-                                    current_setting('pg_sync_probe.max_duration')::interval))]
+            THEN ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'', %s)', j.location,
+                              sync_probe_internal.duration_argument('1 min'))]
             WHEN j.verdict = 'switch' AND NOT j.followed AND j.holds_wal
             THEN ARRAY[format('ALTER SYSTEM SET %s = %s', j.setting, j.recommended),
                        'SELECT pg_catalog.pg_reload_conf()'] END

@@ -120,7 +120,7 @@ SELECT set_eq($$SELECT severity, regexp_replace(message, 'run \d+', 'run N'), co
     $$VALUES ('info', 'wal_init_zero = on is right (run N)', NULL::text[]),
              ('info', 'wal_init_zero = off is right (run N)', NULL),
              ('info', 'it is undecided whether wal_init_zero = on is right (run N)',
-              '{"SELECT * FROM sync_probe.probe(''pg_wal'', ''segments'', ''00:01:00'')"}'),
+              '{"SELECT * FROM sync_probe.probe(''pg_wal'', ''segments'', duration => ''60 s'')"}'),
              ('warning', 'wal_init_zero = off makes WAL segments cheaper (run N)',
               '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_catalog.pg_reload_conf()}'),
              ('warning', 'wal_init_zero = on makes WAL segments cheaper (run N)',
@@ -189,8 +189,7 @@ SELECT pg_temp.measured('') AS first_id, pg_temp.measured('usable_for_advice=fal
 SELECT is((SELECT DISTINCT run_id FROM segment_advice), :first_id::bigint,
           'a newer run that does not count');
 SELECT pg_temp.measured('', said => 'keep, keep') AS run_id \gset
-SELECT is((SELECT DISTINCT run_id FROM segment_advice), :run_id::bigint,
-          'a newer run that counts');
+SELECT is((SELECT DISTINCT run_id FROM segment_advice), :run_id::bigint, 'a newer run that counts');
 SELECT is_empty($$SELECT FROM sync_probe.findings
                   WHERE code = 'cow_wal_settings' AND severity = 'warning'$$,
                 'whose verdict ends the warning');
