@@ -170,23 +170,19 @@ $$;
 -- changes_since(); was_followed: what the run recommends instead is the current value; tested is
 -- that of power_tested(), which stands above what counters show.
 --
+CREATE TYPE sync_probe_internal.run_advice AS (
+    verdict text, current_method text, recommended_method text, best_method text,
+    max_regret double precision, flush_us double precision, durable text,
+    basis text, run_id bigint, reason text);
+
 CREATE FUNCTION sync_probe_internal.run_advice(
     of_location name,
     run sync_probe.runs,
     measured sync_probe.measurements[],
     changes text[],
     was_followed boolean,
-    tested sync_probe.runs,
-    OUT verdict text,
-    OUT current_method text,
-    OUT recommended_method text,
-    OUT best_method text,
-    OUT max_regret double precision,
-    OUT flush_us double precision,
-    OUT durable text,
-    OUT basis text,
-    OUT run_id bigint,
-    OUT reason text)
+    tested sync_probe.runs)
+RETURNS sync_probe_internal.run_advice
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -199,36 +195,40 @@ DECLARE
         format('%s by the power test of %s on %s (run %s): %s', tested.durable,
                tested.started_at::date, coalesce(tested.device, 'an unknown device'),
                tested.run_id, tested.reason) END;
-BEGIN
-    current_method := current_setting('wal_sync_method');
-    basis := run.suite; run_id := run.run_id;
     -- fsync = off is worse than anything that a run may have found
-    verdict := CASE WHEN NOT synced OR lost THEN 'unsafe'
-                    WHEN basis IS NULL THEN 'not probed'
-                    WHEN changes IS NOT NULL THEN 'outdated'
-                    WHEN was_followed THEN 'keep'
-                    ELSE run.verdict END;
+    verdict text := CASE WHEN NOT synced OR lost THEN 'unsafe'
+                         WHEN run.suite IS NULL THEN 'not probed'
+                         WHEN changes IS NOT NULL THEN 'outdated'
+                         WHEN was_followed THEN 'keep'
+                         ELSE run.verdict END;
     -- An outdated run has no advice, and if data are lost, no method is known to be better.
-    IF verdict <> 'outdated' AND NOT lost THEN
-        recommended_method := run.recommended_value;
-        best_method := CASE WHEN was_followed THEN run.recommended_value ELSE run.best_value END;
-        -- The bound is about the method that was current.
-        max_regret := CASE WHEN NOT was_followed THEN run.max_regret END;
-        flush_us := used.mean_us;
-        durable := CASE WHEN was_followed THEN used.durable ELSE run.durable END;
-    END IF;
-    durable := CASE WHEN synced THEN coalesce(tested.durable, durable, 'unknown') ELSE 'no' END;
-    reason := CASE WHEN NOT synced
-                   THEN 'fsync is off: this server syncs nothing; once it is on, run sync on the'
-                        ' machine'
-                   WHEN lost THEN proof
-                   WHEN verdict = 'outdated'
-                   THEN format('run %s is outdated: %s', run_id, array_to_string(changes, '; '))
-                   WHEN was_followed
-                   THEN format('chosen instead of %s: %s', run.wal_sync_method, run.reason)
-                   WHEN run.verdict = 'switch' AND of_location <> 'pg_wal'
-                   THEN 'if the WAL were here: ' || run.reason
-                   ELSE nullif(concat_ws('; ', run.reason, proof), '') END;
+    advises boolean := verdict <> 'outdated' AND NOT lost;
+BEGIN
+RETURN (
+    verdict,
+    current_setting('wal_sync_method'),
+    CASE WHEN advises THEN run.recommended_value END,
+    CASE WHEN advises AND was_followed THEN run.recommended_value
+         WHEN advises THEN run.best_value END,
+    -- The bound is about the method that was current.
+    CASE WHEN advises AND NOT was_followed THEN run.max_regret END,
+    CASE WHEN advises THEN used.mean_us END,
+    CASE WHEN NOT synced THEN 'no'
+         ELSE coalesce(tested.durable, CASE WHEN advises AND was_followed THEN used.durable
+                                            WHEN advises THEN run.durable END, 'unknown') END,
+    run.suite,
+    run.run_id,
+    CASE WHEN NOT synced
+         THEN 'fsync is off: this server syncs nothing; once it is on, run sync on the machine'
+         WHEN lost THEN proof
+         WHEN verdict = 'outdated'
+         THEN format('run %s is outdated: %s', run.run_id, array_to_string(changes, '; '))
+         WHEN was_followed
+         THEN format('chosen instead of %s: %s', run.wal_sync_method, run.reason)
+         WHEN run.verdict = 'switch' AND of_location <> 'pg_wal'
+         THEN 'if the WAL were here: ' || run.reason
+         ELSE nullif(concat_ws('; ', run.reason, proof), '') END
+    )::sync_probe_internal.run_advice;
 END
 $$;
 
