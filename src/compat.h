@@ -124,6 +124,11 @@ sp_set_errcode_for_file_access(void *arg pg_attribute_unused())
 #define SP_WAIT_EVENT_COMMIT_DELAY 0
 #endif
 
+/* Since PostgreSQL 17, ALTER SYSTEM can be switched off. */
+#if PG_VERSION_NUM < 170000
+static bool AllowAlterSystem pg_attribute_unused() = true;
+#endif
+
 /* Since PostgreSQL 17, wait events of extensions have names. */
 #if PG_VERSION_NUM >= 170000
 #define sp_wait_event_new(name) WaitEventExtensionNew(name)

@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 
@@ -137,6 +138,16 @@ sp_postmaster_line(int n)
 	}
 	FreeFile(file);
 	return found;
+}
+
+/* The server cannot be started again before the last of its processes has ended. */
+void
+sp_check_postmaster(void)
+{
+	if (!PostmasterIsAlive())
+		ereport(FATAL,
+				(errcode(ERRCODE_ADMIN_SHUTDOWN),
+				 errmsg("terminating connection due to unexpected postmaster exit")));
 }
 
 /* A session that only sleeps does not notice that its client has gone. */

@@ -66,6 +66,7 @@ extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, int min, int ma
 								const char *hint);
 extern char *sp_label_argument(FunctionCallInfo fcinfo, int arg);
 extern char *sp_postmaster_line(int n);
+extern void sp_check_postmaster(void);
 extern void sp_check_client(void);
 extern void sp_pause(long ms, const char *wait_event);
 extern void sp_check_circumstances(const char *verb);

@@ -172,6 +172,7 @@ sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 	TupleDesc	type;
 	HeapTupleHeader output;
 	void	   *state;
+	Oid			user = GetUserId();
 
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
@@ -181,6 +182,12 @@ sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 	state = palloc0(state_size);
 	prepare(fcinfo, state);
 	SPI_commit();
+	/* prepare() has checked what that role may do */
+	if (GetUserId() != user)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the procedure commits, which ended SET LOCAL ROLE"),
+				 errhint("Use SET ROLE.")));
 	/* whatever default_transaction_isolation is: it holds no snapshot between statements */
 	XactIsoLevel = XACT_READ_COMMITTED;
 	output = SPI_returntuple(work(state, type), type);

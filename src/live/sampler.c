@@ -170,6 +170,7 @@ sp_sampler_run(sp_sampler *sampler, double seconds)
 	while (seconds_sampled(sampler) < seconds)
 	{
 		CHECK_FOR_INTERRUPTS();
+		sp_check_postmaster();
 		sp_sampler_step(sampler);
 	}
 }

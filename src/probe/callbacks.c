@@ -12,7 +12,6 @@
 
 #include "miscadmin.h"
 #include "storage/latch.h"
-#include "storage/pmsignal.h"
 
 #include "compat.h"
 #include "engine/text/text.h"
@@ -29,15 +28,6 @@ static int64_t
 callback_now(void *context)
 {
 	return ((sp_probing *) context)->now_ns = sp_monotonic_ns();
-}
-
-void
-sp_check_postmaster(void)
-{
-	if (!PostmasterIsAlive())
-		ereport(FATAL,
-				(errcode(ERRCODE_ADMIN_SHUTDOWN),
-				 errmsg("terminating connection due to unexpected postmaster exit")));
 }
 
 static void

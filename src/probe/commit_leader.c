@@ -143,7 +143,10 @@ make_room(sp_commit_run *commit)
 		return SP_ROOM_ASKED;
 	}
 	for (; last_segment(commit) < wanted; commit->last_segment++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		close(XLogFileInit(commit->last_segment + 1, timeline));
+	}
 	XLogSegNoOffsetToRecPtr(commit->last_segment, 0, wal_segment_size, end);
 	return Min(end, commit->limit) - commit->in_flight;
 }

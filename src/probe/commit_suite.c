@@ -31,7 +31,7 @@ int			sp_max_commit_wal_mb = 1024;
 
 /*
  * When the suite must not write WAL: its WAL goes to the archive and to all standbys, and where
- * one of them lags behind, more WAL stays in pg_wal.
+ * one of them lags behind, more WAL stays in pg_wal, or its slot is lost.
  */
 static const char refusal_query[] =
 	"SELECT detail, hint FROM pg_stat_archiver, (VALUES"
@@ -48,7 +48,11 @@ static const char refusal_query[] =
 	" (true, (SELECT format('Replication slot \"%s\" retains more WAL than max_wal_size.',"
 	" slot_name) FROM pg_replication_slots WHERE pg_wal_lsn_diff(w.lsn, restart_lsn)"
 	" > pg_size_bytes(current_setting('max_wal_size')) LIMIT 1),"
-	" 'Wait until its consumer has caught up, or drop the slot.')"
+	" 'Wait until its consumer has caught up, or drop the slot.'),"
+	" (true, (SELECT format('Replication slot \"%s\" is lost after %s of WAL.', slot_name,"
+	" pg_size_pretty(safe_wal_size)) FROM pg_replication_slots WHERE safe_wal_size"
+	" < 2 * pg_size_bytes(current_setting('pg_sync_probe.max_commit_wal')) LIMIT 1),"
+	" 'Lower pg_sync_probe.max_commit_wal to half of that, or raise max_slot_wal_keep_size.')"
 	") AS v (refused, detail, hint) WHERE refused AND detail IS NOT NULL LIMIT 1";
 
 /* In the search path of probe(). */

@@ -52,6 +52,9 @@ FROM (SELECT string_agg(a.pid::text, ', ' ORDER BY a.pid)
                      WHEN 'autovacuum worker' THEN coalesce(a.query_start, a.backend_start) < before
                      WHEN 'checkpointer' THEN coalesce(a.wait_event, '') NOT IN
                          ('CheckpointerMain', 'CheckpointWriteDelay')
+                     -- it may flush WAL for the pages that it writes
+                     WHEN 'background writer' THEN coalesce(a.wait_event, '') NOT IN
+                         ('BgWriterMain', 'BgWriterHibernate', 'BgwriterMain', 'BgwriterHibernate')
                      ELSE a.state IN ('active', 'fastpath function call')
                          AND a.query_start < before END),
              -- track_activities is off there: it is unknown whether a statement runs

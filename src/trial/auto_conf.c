@@ -26,8 +26,11 @@
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "postmaster/interrupt.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
+
+#include "compat.h"
 
 /* ------------------------------------------------------------------- the file */
 
@@ -166,14 +169,25 @@ sp_trial_restore(void)
 {
 	sp_auto_conf conf = sp_auto_conf_read(NULL);
 	List	   *fields = fields_of_marker(conf.marker);
+	bool		allowed = AllowAlterSystem;
 	char	   *old;
 
 	if (fields == NIL)
 		return NULL;
 	old = lsecond(fields);
-	if (conf.value && (!conf.value_is_newer || strcmp(lthird(fields), conf.value) == 0))
-		write_line(&conf, false, old[0] ? old : NULL);
-	write_line(&conf, true, NULL);
+	PG_TRY();
+	{
+		/* it may have been switched off since the trial began */
+		AllowAlterSystem = true;
+		if (conf.value && (!conf.value_is_newer || strcmp(lthird(fields), conf.value) == 0))
+			write_line(&conf, false, old[0] ? old : NULL);
+		write_line(&conf, true, NULL);
+	}
+	PG_FINALLY();
+	{
+		AllowAlterSystem = allowed;
+	}
+	PG_END_TRY();
 	sp_request_reload();
 	return conf.setting;
 }

@@ -4,7 +4,10 @@
  *		CALL sync_probe.trial().
  *
  * The procedure commits once, before its first switch.  From then on it reads no table until
- * it records: its transaction has no snapshot, and holds back no vacuum.
+ * it records: its transaction has no snapshot, and VACUUM removes what has died meanwhile.
+ *
+ * Autovacuum starts no worker while the server reloads more often than autovacuum_naptime divided
+ * by the number of databases: with each reload its launcher plans anew.
  *
  * However a trial ends, the setting is restored: see auto_conf.c.  Then the workload that
  * made its load is ended, and its objects are dropped: see workload/load.c.
@@ -375,7 +378,6 @@ run_trial(void *state, TupleDesc type)
 	sp_record(&trial->run, true);
 	sp_row_put_int(row, "run_id", INT8OID, trial->run.run_id);
 	sp_row_put_text(row, "verdict", sp_verdict_names[judgement->verdict]);
-	/* none if fsync was switched off meanwhile */
 	sp_row_put_text(row, "recommended_value", judgement->recommended < 0 ? NULL :
 					compared->setting.values[judgement->recommended].value);
 	sp_row_put_text(row, "reason", compared->reason);

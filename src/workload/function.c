@@ -8,7 +8,7 @@
  *
  * The function holds the snapshot of its caller, so that VACUUM cannot remove row
  * versions that have died since.  The procedure commits first, and holds no snapshot
- * while pgbench runs.  There is no other difference.
+ * while pgbench sets up and runs.  There is no other difference.
  *
  *-------------------------------------------------------------------------
  */

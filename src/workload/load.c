@@ -61,6 +61,7 @@ sp_load_make(const char *workload, int seconds)
 	choose_clients(run);
 	run->rows = DEFAULT_ROWS;
 	run->seconds = seconds;
+	run->is_procedure = true;
 	sp_workload_check_variables(run);
 	return run;
 }

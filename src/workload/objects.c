@@ -215,6 +215,8 @@ sp_workload_make(sp_workload_run *run)
 	prepare_scripts(run);
 	drop_own_leftovers(run);
 	run->has_objects = true;
+	if (run->is_procedure)
+		sp_release_snapshots();
 	sp_pgbench_run_once(run, run->set_up, ERROR);
 }
 

@@ -242,18 +242,22 @@ sub archive_with ($command, $fails)
 		'SELECT last_failed_time > last_archived_time FROM pg_stat_archiver', $fails);
 }
 
+my $slot = "SELECT pg_create_physical_replication_slot('lazy', true)";
+my $drop_slot = "SELECT pg_drop_replication_slot('lazy')";
 for (
+	[ 'a slot that would be lost',
+		sub { reload_with($node, 'max_slot_wal_keep_size', '1GB'); sql($node, $slot) },
+		sub { sql($node, $drop_slot); reload_with($node, 'max_slot_wal_keep_size', '-1') },
+		qr/slot "lazy" is lost after \d+ MB of WAL/ ],
 	[ 'fsync', sub { reload_with($node, 'fsync', 'off') },
 		sub { reload_with($node, 'fsync', 'on') }, qr/fsync is off/ ],
 	[ 'archive', sub { archive_with("'false'", 't') },
 		sub { archive_with($archive_command, 'f') }, qr/last attempt to archive WAL has failed/ ],
-	[ 'a slot that nobody reads',
-		sub { sql($node, <<'SQL') },
-SELECT pg_create_physical_replication_slot('lazy', true);
+	[ 'a slot that nobody reads', sub { sql($node, <<"SQL") },
+$slot;
 CREATE TABLE bulk AS SELECT repeat('x', 1000) AS t FROM generate_series(1, 80000);
 SQL
-		sub { sql($node, "SELECT pg_drop_replication_slot('lazy')") },
-		qr/slot "lazy" retains more WAL than max_wal_size/ ])
+		sub { sql($node, $drop_slot) }, qr/slot "lazy" retains more WAL than max_wal_size/ ])
 {
 	my ($name, $do, $undo, $says) = @$_;
 	$do->();

@@ -141,16 +141,18 @@ for my $row (
 	[ 'beside it', \&look_beside, $canceled, load => 1 ],
 	# a file that cannot be read for a moment is no empty one
 	[ 'unreadable file', sub { chmod 0, $auto }, $unreadable, then => sub { chmod $mode, $auto } ],
+	$node->pg_version < 17 ? () : [ 'allow_alter_system',
+		sub { reload_with($node, 'allow_alter_system', 'off') }, qr/ALTER SYSTEM is not allowed/,
+		then => sub { restored_ok($node, 'not allowed', $usual);
+			reload_with($node, 'allow_alter_system', 'on') } ],
 	# the server merges changes of other settings, and the trial goes on
 	[ 'another setting', sub { sql($node, "ALTER SYSTEM SET work_mem = '6MB'") },
 		qr/undecided/, seconds => 7, settings => $usual =~ s/5MB/6MB/r ],
 	map { my ($value, $change, $settings) = @$_;
 		[ "$change beside $value", sub { sql($node, "ALTER SYSTEM $change") }, $changed,
 			value => $value, settings => $settings ] }
-	[ 0, 'SET commit_delay = 70', with_delay(70) ],
-	[ 50, 'SET commit_delay = 50', with_delay(50) ],
-	[ 50, 'RESET commit_delay', with_delay('') ],
-	[ 50, 'RESET ALL', '' ])
+	[ 0, 'SET commit_delay = 70', with_delay(70) ], [ 50, 'SET commit_delay = 50', with_delay(50) ],
+	[ 50, 'RESET commit_delay', with_delay('') ], [ 50, 'RESET ALL', '' ])
 {
 	my ($name, $do, $says, %opt) = @$row;
 	my $session = start_trial($node,
@@ -206,7 +208,11 @@ is(sql($node, $cleanup), 0, 'immediate stop: cleanup() has nothing to do');
 $left->{run}->kill_kill;
 
 $left = start_trial($node, call(300, $slot), '(0|50)');
+my $waits = session($node);
+start_query($waits, "SELECT FROM sync_probe.commit_waits('300 s')");
+wait_active($node, $waits);
 kill_postmaster($node);
+like((finish_query($waits))[1], qr/unexpected postmaster exit/, 'so does commit_waits()');
 my $said = messages($node, call(4));
 like($said, qr/NOTICE:  cleaned up after an earlier trial/, 'the next trial restores');
 like($said, qr/commit_delay = 7 us/, 'it compares with the value before');
@@ -306,6 +312,11 @@ for ('ROLE postgres', 'DATABASE postgres', 'ROLE postgres IN DATABASE postgres',
 	sql($node, "ALTER $_ RESET commit_delay");
 }
 
+fails_ok($node, 'a role that ends with the commit', <<'SQL', '55000', qr/ended SET LOCAL ROLE/);
+DO $$ DECLARE a bigint; b text; c text; d text; BEGIN SET LOCAL ROLE runner; CALL sync_probe.trial(
+'commit_delay', '{50}', run_id => a, verdict => b, recommended_value => c, reason => d); END $$
+SQL
+
 # The server has changed during the set-up.
 for (
 	[ 'new value', sub { sql($node, 'ALTER SYSTEM SET commit_delay = 8'); $node->reload },
@@ -318,7 +329,9 @@ for (
 	close_gate($node);
 	start_query($session, call(5, "workload => 'gated set-up'"));
 	wait_phase($node, $session, 'setting up');
-	is(auto_settings($node), $usual, "$name: the set-up comes before the first switch");
+	is(auto_settings($node) . sql($node, 'SELECT backend_xmin IS NULL FROM pg_stat_activity'
+		  . " WHERE pid = $session->{pid}"), "${usual}t",
+		"$name: the set-up comes before the first switch, and holds no snapshot");
 	$change->();
 	open_gate($node);
 	like((finish_query($session))[1], $says, "$name: the client was told");
@@ -415,15 +428,12 @@ for (
 		qr/"commit_delay" is still "5" after a reload/, qr/on the command line/ ],
 	[ 'max_worker_processes', sub { restart_with_workers(0) }, sub { restart_with_workers(8) },
 		'53000', qr/no background worker is free/ ],
-	# allow_alter_system: since 17
 	map { my $setting = $_;
 		[ $setting, sub { reload_with($node, $setting, 'off') },
 			sub { reload_with($node, $setting, 'on') }, '55000', qr/while $setting is off/ ] }
-	qw(fsync allow_alter_system))
+	'fsync', $node->pg_version < 17 ? () : 'allow_alter_system')
 {
 	my ($name, $do, $undo, @refused) = @$_;
-	next if $name eq 'allow_alter_system'
-	  && sql($node, "SELECT count(*) FROM pg_settings WHERE name = '$name'") == 0;
 	$do->();
 	fails_ok($node, $name, call(5), @refused);
 	$undo->();

@@ -21,6 +21,8 @@ FROM (VALUES
     ('waits', 'checkpointer', NULL, NULL, NULL, NULL),
     ('-', 'checkpointer', NULL, NULL, 'CheckpointWriteDelay', NULL),
     ('-', 'checkpointer', NULL, NULL, 'CheckpointerMain', NULL),
+    ('waits', 'background writer', NULL, NULL, NULL, NULL),
+    ('-', 'background writer', NULL, NULL, 'BgWriterMain', NULL),
     ('-', 'walsender', 'active', '-1 s', NULL, 'start_replication 0/0'),
     ('-', 'walsender', 'active', '-1 s', NULL, ' START_REPLICATION SLOT x LOGICAL 0/0'),
     ('waits', 'walsender', 'active', '-1 s', NULL, 'BASE_BACKUP'),
