@@ -75,7 +75,9 @@ FROM (SELECT -h.commits_per_sec AS place, h.hour AS started_at, h.duration,
              h.committers, h.commits_per_sec, h.wal_bytes_per_commit, h.commit_wait_us,
              h.flushes_per_sec, h.wal_busy
       FROM sync_probe_internal.commit_wait_hours() AS h
-      WHERE busiest_hour AND h.hour > now() - interval '7 days' AND h.duration >= '30 s'
+      -- what a clock that was ahead has dated counts for nothing until then
+      WHERE busiest_hour AND h.hour BETWEEN now() - interval '7 days' AND now()
+        AND h.duration >= '30 s'
       UNION ALL
       SELECT 1 - (l.committing > min_committing)::integer, w.started_at,
              w.duration, w.committers, w.commits_per_sec, w.wal_bytes_per_commit,
@@ -85,7 +87,8 @@ FROM (SELECT -h.commits_per_sec AS place, h.hour AS started_at, h.duration,
            -- sessions that commit at a time, by Little's law
            LATERAL (SELECT w.commits_per_sec * w.commit_wait_us / 1e6) AS l (committing)
       WHERE NOT busiest_hour AND w.commits_per_sec > 0
-        AND w.started_at > clock_timestamp() - make_interval(secs => max_age)) AS o
+        AND w.started_at BETWEEN clock_timestamp() - make_interval(secs => max_age)
+                             AND clock_timestamp()) AS o
 ORDER BY o.place, o.started_at DESC
 LIMIT 1
 $$;

@@ -68,7 +68,7 @@ DECLARE
     wanted sync_probe.expectations;
     command text;
     probed record;
-    a record; -- what was measured, today's advice of the run, and why there are no figures
+    a record; -- what was measured and where, its advice today, and why there are no figures
     total integer := 0;
     failed text[] := '{}';
 BEGIN
@@ -99,7 +99,8 @@ BEGIN
                           sync_probe_internal.duration_argument('30 s'));
         SELECT format('run %s', (n.run).run_id) AS source, n.verdict, n.max_regret, n.durable,
                n.reason, w.why || '; execute ' || command AS missing,
-               CASE WHEN w.why IS NULL THEN n.measured END AS measured
+               CASE WHEN w.why IS NULL THEN n.measured END AS measured,
+               (n.place).directory, (n.place).device
         INTO a
         FROM sync_probe_internal.advice(also => location) AS n,
              LATERAL (SELECT CASE
@@ -114,7 +115,7 @@ BEGIN
         SELECT (array_agg(p.run))[1] AS run, array_agg(p.measured) AS measured INTO probed
         FROM sync_probe_internal.probe_run(location, 'wal', duration, stop_early => false) AS p;
         SELECT 'this probe' AS source, d.verdict, d.max_regret, d.durable, d.reason,
-               NULL AS missing, probed.measured
+               NULL AS missing, probed.measured, (probed.run).directory, (probed.run).device
         INTO a
         FROM sync_probe_internal.run_advice(location, probed.run, probed.measured, NULL, false,
                  sync_probe_internal.power_tested(location, (probed.run).directory,
@@ -150,9 +151,10 @@ BEGIN
                   ELSE m.missing END),
             (3, wanted.durable, 'durable', a.durable IN ('yes', 'no_cache', 'proven'),
              coalesce(a.durable, 'unknown'), 'yes',
-             -- advice() adds what real commits said, which proves nothing of syncs
-             CASE WHEN NOT current_setting('fsync')::boolean
-                       OR a.durable IN ('proven', 'refuted') THEN split_part(a.reason, '. Run ', 1)
+             CASE WHEN NOT current_setting('fsync')::boolean THEN 'fsync is off'
+                  WHEN a.durable IN ('proven', 'refuted')
+                  THEN (SELECT format('run %s, a power test: %s', t.run_id, t.reason)
+                        FROM sync_probe_internal.power_tested(location, a.directory, a.device) AS t)
                   ELSE coalesce(a.missing, format('%s, with %s', a.source, current_method)) END),
             (4, wanted.no_errors, 'no_errors', e.codes IS NULL, coalesce(e.codes, 'none'), 'none',
              coalesce(e.messages, 'no finding of severity error')),

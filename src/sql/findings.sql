@@ -116,7 +116,8 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
         result := result || (a.location, 'error', 'trial_not_restored',
         format('a trial has left %s = %s behind', restores[1],
                current_setting(restores[1], true)),
-        'The server or the machine has failed during the trial. Restore the value from before.',
+        'The server or the machine has failed during the trial, or this cluster is a copy that was'
+        ' made meanwhile. Restore the value from before.',
         a.commands,
         jsonb_build_object('setting', restores[1], 'value_before', nullif(restores[2], ''))
         )::sync_probe_internal.finding;
@@ -181,7 +182,7 @@ IF 'segments' = ANY (suites) THEN
                               WHEN 'keep' THEN '%s = %s is right (run %s)'
                               ELSE 'it is undecided whether %s = %s is right (run %s)' END,
                s.setting, s.recommended_value, s.run_id),
-        upper(left(s.reason, 1)) || substr(s.reason, 2) || '.', s.commands,
+        upper(left(s.reason, 1) COLLATE "C") || substr(s.reason, 2) || '.', s.commands,
         jsonb_build_object('run_id', s.run_id, 'setting', s.setting, 'verdict', s.verdict,
                            'current', s.current_value, 'recommended', s.recommended_value,
                            'ratio', s.ratio, 'ratio_low', s.ratio_low,

@@ -87,7 +87,11 @@ FOREACH p IN ARRAY facts LOOP
                      AND (p.disks && b.disks OR p.mount_point = b.mount_point))
     THEN result := result || (p.name, 'info', 'wal_shares_device',
         format('pg_wal shares %s with %s, the busiest tablespace: its reads and writes may'
-               ' delay commits', coalesce(p.device, p.mount_point), busiest),
+               ' delay commits', (
+                   SELECT coalesce(CASE WHEN b.device = p.device THEN p.device
+                                        ELSE (SELECT min(d) FROM unnest(p.disks) AS d
+                                              WHERE d = ANY (b.disks)) END, p.mount_point)
+                   FROM unnest(facts) AS b WHERE b.name = busiest), busiest),
         'Give pg_wal a device of its own: initdb --waldir, or a symbolic link created while the'
         ' server is stopped.', NULL,
         jsonb_build_object('device', p.device, 'disks', p.disks, 'tablespace', busiest)

@@ -317,7 +317,8 @@ BEGIN
         -- A probe lasts at most 25 s by default, and writes its files before, with rests of at most
         -- as long.  What is wrong with the arguments depends on the node, which has it.
         RETURN QUERY
-            SELECT f.server, (f.r).*, f.error
+            SELECT f.server, (f.r).*, coalesce(f.error, CASE WHEN (f.r).location IS NULL
+                       THEN 'it has probed nothing: its log has the warnings' END)
             FROM sync_probe_internal.fleet_rows(
                      NULL::sync_probe.recommendations,
                      format('SELECT * FROM sync_probe.probe_all(%L, %L, %L)', probe_fleet.duration,

@@ -129,9 +129,12 @@ WITH node AS (
             WHERE m.run_id = r.run_id AND m.test = 'paced' AND m.choice = 'current'
               AND m.p50_us > 0) AS p50_us
     FROM (SELECT DISTINCT ON (r.system_identifier, r.host) r.run_id
-          FROM sync_probe.runs AS r
+          FROM sync_probe.runs AS r, pg_control_system() AS s
           WHERE r.suite = 'wal' AND r.location = 'pg_wal'
-            AND (run_ids IS NULL OR r.run_id = ANY (run_ids))
+            -- a cluster whose dump was restored here is no node, nor is that before pg_upgrade
+            AND CASE WHEN run_ids IS NULL THEN r.imported_at IS NOT NULL
+                                               OR r.system_identifier = s.system_identifier
+                     ELSE r.run_id = ANY (run_ids) END
           ORDER BY r.system_identifier, r.host, r.finished_at DESC NULLS LAST, r.run_id DESC) AS n
     JOIN sync_probe.runs AS r USING (run_id)
 ), median AS (
@@ -145,7 +148,8 @@ WITH node AS (
 SELECT o.lies OR o.differs, n.host, n.kind, n.p50_us,
        CASE WHEN t.run_id = n.run_id THEN 1 ELSE c.ratio END, c.low, c.high,
        nullif(concat_ws('; ',
-           CASE WHEN o.lies THEN format('syncs with %s do not reach the device', n.method) END,
+           CASE WHEN o.lies AND (n.run).fsync IS FALSE THEN 'fsync was off'
+                WHEN o.lies THEN format('syncs with %s do not reach the device', n.method) END,
            CASE WHEN n.p50_us IS NULL THEN format('its newest run did not measure %s', n.method)
                 WHEN t.run_id IS NULL
                 THEN 'fewer than three nodes to compare have this kind of device'

@@ -61,31 +61,25 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    argument record;
+    wrong text;
     place sync_probe_internal.storage;
     rate_source text;
     amplification_source text;
 BEGIN
-    FOR argument IN
-        SELECT * FROM (VALUES ('capacity_bytes', capacity_bytes, false),
-                              ('erase_cycles', erase_cycles, false),
-                              ('wal_bytes_per_sec', wal_bytes_per_sec, true),
-                              ('write_amplification', write_amplification, true)
-                      ) AS v (name, value, may_be_null)
-    LOOP
-        IF argument.value IS NULL AND NOT argument.may_be_null THEN
-            RAISE EXCEPTION USING
-                ERRCODE = 'invalid_parameter_value',
-                MESSAGE = format('argument "%s" must not be null', argument.name),
-                HINT = 'The data sheet of the device states it. For example:'
-                       ' SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 480000000000, 3000);';
-        ELSIF NOT (argument.value > 0 AND argument.value < 'Infinity') THEN
-            RAISE EXCEPTION USING
-                ERRCODE = 'invalid_parameter_value',
-                MESSAGE = format('%s %s is out of range', argument.name, argument.value),
-                DETAIL = 'It must be greater than 0.';
-        END IF;
-    END LOOP;
+    SELECT CASE WHEN v.value IS NULL THEN format('argument "%s" must not be null', v.name)
+                ELSE format('%s %s is out of range', v.name, v.value) END
+    INTO wrong
+    FROM (VALUES ('capacity_bytes', capacity_bytes), ('erase_cycles', erase_cycles),
+                 ('wal_bytes_per_sec', coalesce(wal_bytes_per_sec, 1)),
+                 ('write_amplification', coalesce(write_amplification, 1))) AS v (name, value)
+    WHERE (v.value > 0 AND v.value < 'Infinity') IS NOT TRUE
+    LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION '%', wrong USING
+            ERRCODE = 'invalid_parameter_value',
+            HINT = 'It must be greater than 0; the data sheet has capacity and cycles. For example:'
+                   ' SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 480000000000, 3000);';
+    END IF;
     IF location IS NULL THEN
         RAISE EXCEPTION USING
             ERRCODE = 'invalid_parameter_value',

@@ -56,6 +56,7 @@ FROM (
     FROM (SELECT w.*
           FROM sync_probe.commit_wait_results AS w
           JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
+          WHERE w.started_at <= now()
           ORDER BY w.started_at DESC
           LIMIT 1) AS w,
          LATERAL (VALUES

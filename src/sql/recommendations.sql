@@ -309,15 +309,9 @@ BEGIN
                 GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
                 message := format('could not probe location "%s": %s', place, SQLERRM);
                 -- an empty one would be shown, too
-                IF detail <> '' AND hint <> '' THEN
-                    RAISE WARNING USING MESSAGE = message, DETAIL = detail, HINT = hint;
-                ELSIF detail <> '' THEN
-                    RAISE WARNING USING MESSAGE = message, DETAIL = detail;
-                ELSIF hint <> '' THEN
-                    RAISE WARNING USING MESSAGE = message, HINT = hint;
-                ELSE
-                    RAISE WARNING USING MESSAGE = message;
-                END IF;
+                RAISE WARNING USING MESSAGE = message,
+                    DETAIL = coalesce(nullif(detail, ''), format('SQLSTATE: %s.', SQLSTATE)),
+                    HINT = coalesce(nullif(hint, ''), 'The other locations are probed.');
         END;
     END LOOP;
 END

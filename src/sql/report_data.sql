@@ -17,7 +17,7 @@ CREATE TYPE sync_probe_internal.report_data AS (
 
 --
 -- A text with "(path)" instead of redacted names, and of whatever else looks like an absolute path
--- outside of /dev, /proc and /sys.
+-- outside of /dev, /proc and /sys; without addresses and names of users in mount options.
 --
 CREATE FUNCTION sync_probe_internal.without_paths(plain text, redacted text[])
 RETURNS text
@@ -33,6 +33,9 @@ BEGIN
                                            || '(?!\w)', '(path)', 'g');
         END IF;
     END LOOP;
+    -- mount options of network file systems
+    plain := regexp_replace(plain, '\m(addr|clientaddr|mountaddr|mon_addr|username|user|domain)='
+                                   '[^,;\s]+', '\1=(hidden)', 'g');
     RETURN regexp_replace(plain, '(?<![\w/)])/(?!(?:sys|proc|dev)/)[^\s"'',;:()]+', '(path)', 'g');
 END
 $$;
@@ -47,7 +50,7 @@ CREATE FUNCTION sync_probe_internal.data_without_paths(
     redacted text[],
     is_prose boolean DEFAULT false)
 RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE STRICT
+LANGUAGE plpgsql STABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
@@ -60,7 +63,11 @@ BEGIN
               FROM jsonb_array_elements(data) WITH ORDINALITY AS a (value, n))
         WHEN jsonb_typeof(data) = 'object'
         THEN (SELECT coalesce(jsonb_object_agg(o.key, CASE
-                         WHEN o.key IN ('directory', 'mount_point', 'host') THEN 'null'
+                         WHEN o.key IN ('directory', 'mount_point') THEN 'null'
+                         -- another host remains another one
+                         WHEN o.key = 'host' THEN CASE WHEN o.value #>> '{}' <> (
+                             SELECT s.host FROM sync_probe_internal.this_server() AS s)
+                             THEN '"(host)"'::jsonb ELSE 'null' END
                          ELSE sync_probe_internal.data_without_paths(o.value, redacted,
                              is_prose OR o.key IN ('label', 'reason', 'message', 'hint', 'commands',
                                                    'storage', 'mount_options', 'evidence')) END),
@@ -106,24 +113,21 @@ SELECT ROW(c.chosen, paths,
     ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.name <> 'pg_wal', l.name), r.runs,
     CASE WHEN NOT c.chosen
          THEN (SELECT array_agg(m.run ORDER BY m.run_id DESC)
-               FROM sync_probe_internal.this_server() AS s, LATERAL (
-                     SELECT *
+               FROM (SELECT *
                      FROM (SELECT r AS run, r.run_id
                            FROM sync_probe.runs AS r
+                           JOIN sync_probe_internal.this_server() USING (system_identifier)
                            WHERE r.suite = 'wal' AND r.location = 'pg_wal'
                              AND r.imported_at IS NULL
-                             AND r.system_identifier = s.system_identifier
                            ORDER BY r.run_id + 0 DESC
                            LIMIT 60) AS history
                      UNION ALL
-                     SELECT n.run, n.run_id
-                     FROM (SELECT DISTINCT ON (r.suite, r.location, r.setting, r.workload IS NULL)
-                                  r AS run, r.run_id
-                           FROM sync_probe.runs AS r
-                           WHERE r.suite <> 'wal' AND r.imported_at IS NULL
-                             AND r.system_identifier = s.system_identifier
-                           ORDER BY r.suite, r.location, r.setting, r.workload IS NULL,
-                                    r.run_id DESC) AS n) AS m) END,
+                     (SELECT DISTINCT ON (r.suite, r.location, r.setting, r.workload IS NULL)
+                             o.run, r.run_id
+                      FROM sync_probe_internal.own_runs AS o, LATERAL (SELECT (o.run).*) AS r
+                      WHERE r.suite <> 'wal'
+                      ORDER BY r.suite, r.location, r.setting, r.workload IS NULL,
+                               r.run_id DESC)) AS m) END,
     CASE WHEN c.chosen
          THEN ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details,
                         to_jsonb(n) || jsonb_build_object('current_method',

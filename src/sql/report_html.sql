@@ -25,7 +25,7 @@ SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN
                            AND m.verdict IS NOT NULL)
                          THEN 'back to back' ELSE 'at this cluster''s pace' END, f.words)
          WHEN a.verdict IN ('keep', 'undecided') AND b.words IS NOT NULL
-         THEN format('With %s, a %s %s than with any other method.',
+         THEN format('With %s, a %s %s than with any method that was compared.',
                      sync_probe_internal.clipped(a.current_method, 60),
                      CASE WHEN a.basis IN ('trial', 'commit') THEN 'commit waits'
                           ELSE 'flush takes' END, b.words)
@@ -41,6 +41,7 @@ SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN
                        string_agg(a.location, ', ' ORDER BY a.location), 200)))
      FROM unnest(data.advice) AS a
      WHERE NOT data.chosen AND a.location <> 'pg_wal' AND a.durable IN ('no', 'refuted')
+       AND current_setting('fsync')::boolean
      HAVING count(*) > 0))
 $$;
 

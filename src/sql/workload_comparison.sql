@@ -110,12 +110,7 @@ DECLARE
     wrong record;
     combinations integer;
 BEGIN
-    IF NOT has_table_privilege('sync_probe.workloads', 'SELECT') THEN
-        RAISE EXCEPTION 'permission denied to run sql_bench'
-            USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'It reads sync_probe.workloads; workload_comparison() shows results.',
-                  HINT = format('GRANT pg_monitor TO %I;', current_user);
-    END IF;
+    PERFORM sync_probe_internal.require_monitor('sql_bench()', '{sync_probe.workloads}');
     IF NOT has_function_privilege('sync_probe.run_workload'::regproc, 'EXECUTE') THEN
         RAISE EXCEPTION 'permission denied to run sql_bench'
             USING ERRCODE = 'insufficient_privilege',

@@ -21,8 +21,7 @@ CREATE FUNCTION pass_gate() RETURNS bigint LANGUAGE plpgsql AS \$\$
 BEGIN
     ${\WAIT_AT_GATE};
     -- one that has answered, and not yet ended, is idle
-    RETURN (SELECT count(*) FROM pg_stat_activity
-            WHERE query ~ 'pass[_]gate' AND state = 'active');
+    RETURN (SELECT count(*) FROM pg_stat_activity WHERE query ~ 'pass[_]gate' AND state = 'active');
 END\$\$;
 SQL
 my $hba = $north->data_dir . '/pg_hba.conf';

@@ -1,6 +1,6 @@
 -- What commit_waits() and the suite commit refuse and record, and the pace that a probe takes
 -- from commit_waits().  Real commits: test/t/017_commit_suite.pl and 019_commit_waits.pl.
-\set tests 35
+\set tests 36
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;
 -- what the cluster does must not matter
@@ -106,6 +106,7 @@ FROM unnest(ARRAY['"commits_per_sec": 0', '"commit_wait_us": 12.5']) AS seen,
 SELECT isnt(p.flush_size, 5000, 'no pace: ' || what)
 FROM (VALUES
     ('too old', '9 min', 'SELECT'),
+    ('of a clock ahead', '1 h', $$UPDATE results SET started_at = now() + '1 d'::interval$$),
     ('switched off', '0', 'SELECT'),
     ('too few flushes', '1 h', $$UPDATE results SET duration = '0.1 s'$$),
     ('unknown flushes', '1 h', 'UPDATE results SET flushes_per_sec = NULL'),

@@ -47,6 +47,8 @@ SELECT results_eq($$
            (30, 2, '60 s', 800, 1750, 0.3, 5, 400, 1250, 2000, 1),
            (170, 1, '30 s', 9000, 1000, 0.2, 3, 300, 2000, 1000, 7)$$, 'hours');
 
+SELECT pg_temp.sample(-30, 'commits_per_sec=9500');	-- by a clock that was ahead
+
 -- What a probe records.
 CREATE FUNCTION pg_temp.paced(arguments text) RETURNS sync_probe.runs LANGUAGE plpgsql AS $$
 BEGIN

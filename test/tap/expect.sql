@@ -85,6 +85,11 @@ SELECT is(string_agg(e.value, ' '), 'unknown read_only_filesystem', 'the same fi
 FROM sync_probe.expect('oltp', 'pg_default') AS e;
 UPDATE examined SET mount_options = 'rw';
 
+SELECT pg_temp.failed('', '', $$SELECT pg_temp.record_run('{"suite": "power_test",
+                                "durable": "proven", "reason": "why"}', false)$$);
+SELECT matches(reason, '^run \d+, a power test: why$', 'proven') FROM sync_probe.expect('etcd')
+WHERE expectation = 'durable';
+
 INSERT INTO sync_probe.expectations (profile, commits_per_sec) VALUES ('oltp', 7);
 SELECT is(string_agg(e.expected, ' '), 'at least 7', 'a row replaces a profile')
 FROM sync_probe.expect() AS e;

@@ -67,7 +67,7 @@ INSERT INTO storage_scenario VALUES
     'info wal_shares_device', 'pg_wal shares nvme0n1 with pg_default'),
 ('one disk of several is shared',
     'disks=["sda", "sdb"], device=md0 | name=pg_default, holds_wal=false, mount_point=/tables, '
-    'disks=["sdb", "sdc"]', 'info wal_shares_device', 'shares md0'),
+    'disks=["sdb", "sdc"]', 'info wal_shares_device', 'shares sdb with'),
 ('a file system without a disk is shared',
     'filesystem=nfs4, device=null, disks=null | name=pg_default, holds_wal=false, '
     'filesystem=ext4, disks=null',

@@ -73,8 +73,9 @@ SELECT pg_temp.node(host, us) FROM (VALUES ('db1', 100), ('db2', 101), ('db3', 9
 SELECT pg_temp.node('lying', 30, 'durable=no');
 SELECT pg_temp.node('slow', 410, 'filesystem=xfs, directory=/x, wal_sync_method=fsync')
     AS slow \gset
--- other kinds, and another cluster on the machine of one of them
-SELECT pg_temp.node('turning', 9000, 'storage: disks=[{"name": "sda", "rotational": true}]'),
+-- other kinds, and another cluster on the machine of one of them; one that was restored is no node
+SELECT pg_temp.node('restored', 100, 'imported_at=null, system_identifier=8'),
+       pg_temp.node('turning', 9000, 'storage: disks=[{"name": "sda", "rotational": true}]'),
        pg_temp.node('turning', 1,
                     'system_identifier=7, durable=no, filesystem=tmpfs; storage: disks=[]');
 SELECT results_eq('SELECT odd, host, ratio, ratio_low, ratio_high FROM sync_probe.fleet_compare',
@@ -92,6 +93,9 @@ JOIN (VALUES ('lying', '^syncs with fdatasync do not reach the device; a flush t
              ('slow', '^a flush takes 4.06 times as long as on db2, run \d+; file system: ext4 -> '
                       'xfs; wal_sync_method: fdatasync -> fsync$'), ('db2', '^the median$'))
      AS v (host, says) USING (host);
+UPDATE sync_probe.runs SET fsync = false WHERE host = 'lying';
+SELECT matches(reason, '^fsync was off; a flush', 'a setting lies') FROM sync_probe.fleet_compare
+WHERE host = 'lying';
 SELECT results_eq(
     $$SELECT m[1], regexp_replace(m[2], 'run \d+', 'run', 'g')
       FROM regexp_matches(pg_temp.section(sync_probe.report_html()),
@@ -195,7 +199,8 @@ INSERT INTO asked VALUES
 SELECT bag_eq($$SELECT server, location, verdict, error
                 FROM sync_probe.probe_fleet('10 s', 0.5, label => 'it''s')$$,
     $$VALUES ('a1'::name, 'pg_wal'::name, 'keep', NULL), ('a1', 't', NULL, NULL),
-             ('a2', NULL, NULL, 'too late'), ('a3', NULL, NULL, NULL),
+             ('a2', NULL, NULL, 'too late'),
+             ('a3', NULL, NULL, 'it has probed nothing: its log has the warnings'),
              ('b2', NULL, NULL, 'invalid input syntax for type double precision: "much"'),
              ('c', NULL, NULL, 'could not connect')$$, 'probes: each node that answers has a row');
 SELECT results_eq('SELECT statement, servers, time_limit FROM calls ORDER BY n OFFSET 1',

@@ -40,8 +40,8 @@ FROM run AS r;
 INSERT INTO sync_probe.commit_wait_results (answer, commit_wait_us, commits_per_sec, wal_busy,
     started_at, system_identifier, host)
 SELECT '', w.us, 250, 0.5, now() - w.age::interval, s.system_identifier, coalesce(w.host, s.host)
-FROM sync_probe_internal.this_server() AS s,
-     (VALUES (1, '3 h', NULL), (8000, '2 h', NULL), (9, '1 h', 'elsewhere')) AS w (us, age, host);
+FROM sync_probe_internal.this_server() AS s, (VALUES (1, '3 h', NULL), (8000, '2 h', NULL),
+     (9, '1 h', 'elsewhere'), (9, '-1 h', NULL)) AS w (us, age, host);
 
 SELECT bag_eq($$SELECT * FROM pg_temp.series() WHERE series !~ '^info'$$, ARRAY[
     'advice_info {"basis": "wal", "device": "nvme0n1", "method": "fdatasync", "durable": '

@@ -241,8 +241,7 @@ SELECT is((got).commands,
 SELECT is(sync_probe_internal.change_commands(old_method, new_method),
           ARRAY['ALTER SYSTEM SET wal_sync_method = ''' || new_method || '''',
                 'SELECT pg_catalog.pg_reload_conf()']
-          || CASE WHEN checkpoint
-                  THEN ARRAY['CALL sync_probe.wait_for_reload()', 'CHECKPOINT'] END,
+          || CASE WHEN checkpoint THEN ARRAY['CALL sync_probe.wait_for_reload()', 'CHECKPOINT'] END,
           format('commands from %s to %s', old_method, new_method))
 FROM (VALUES ('fsync', 'open_datasync', true), ('fdatasync', 'open_sync', true),
              ('fsync_writethrough', 'open_sync', true), ('open_sync', 'fdatasync', true),

@@ -8,8 +8,7 @@ FROM pg_settings WHERE name = 'default_toast_compression';
 -- Readers of the history, and those who ask for a report, write many names: each one must earn
 -- its place.
 CREATE TEMP VIEW public_column AS
-SELECT c.relname, a.attname, col_description(c.oid, a.attnum) AS comment, a.attcollation,
-       a.atttypid
+SELECT c.relname, a.attname, col_description(c.oid, a.attnum) AS comment, a.attcollation, a.atttypid
 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v', 'c')
   AND a.attnum > 0 AND NOT a.attisdropped;

@@ -131,8 +131,7 @@ SELECT set_eq($$SELECT severity, regexp_replace(message, 'run \d+', 'run N'), co
 SELECT pg_temp.set_stage();
 SELECT pg_temp.measured('') AS run_id \gset
 SELECT results_eq(
-    $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands
-      FROM segment_advice$$,
+    $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands FROM segment_advice$$,
     $$VALUES ('wal_recycle'::name, 'on', 0.8::float8, 0.77::float8, 0.83::float8,
               '{ALTER SYSTEM SET wal_recycle = off,SELECT pg_catalog.pg_reload_conf()}'::text[]),
              ('wal_init_zero', 'on', 0.96, 0.92, 1.01,
