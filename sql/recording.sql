@@ -25,8 +25,7 @@ FROM sync_probe.runs;
 
 \echo -- without arguments the pace of this cluster is taken, within its bounds
 SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '50 ms', label => 'own pace');
-SELECT flush_size BETWEEN 1 AND 16777216 AS size,
-       flush_interval BETWEEN '0.5 ms' AND '5 ms' AS pace
+SELECT flush_size BETWEEN 1 AND 16777216 AS size, flush_interval BETWEEN '0.5 ms' AND '5 ms' AS pace
 FROM sync_probe.runs WHERE label = 'own pace';
 
 \echo -- rounds and buckets add up

@@ -248,14 +248,9 @@ lab_flush(void *handle, uint32_t flags)
 
 static struct nbdkit_plugin plugin = {
 	.name = "volatile-disks",
-	.config = lab_config,
-	.get_ready = lab_get_ready,
-	.open = lab_open,
-	.get_size = lab_get_size,
-	.can_fua = lab_can_fua,
-	.pread = lab_pread,
-	.pwrite = lab_pwrite,
-	.flush = lab_flush,
+	.config = lab_config, .get_ready = lab_get_ready,
+	.open = lab_open, .get_size = lab_get_size, .can_fua = lab_can_fua,
+	.pread = lab_pread, .pwrite = lab_pwrite, .flush = lab_flush,
 };
 
 NBDKIT_REGISTER_PLUGIN(plugin)

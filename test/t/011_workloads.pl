@@ -233,9 +233,7 @@ sql($node, 'DROP TABLE drops; DROP FUNCTION sleep_at_drop');
 
 # Its sessions are ended, and new ones are refused, so that the schema stays.
 for (
-	[ 'fast', 'stubborn tear-down' ],
-	[ 'immediate', 'tearing down' ],
-	[ 'killed', 'sleeping' ])
+	[ 'fast', 'stubborn tear-down' ], [ 'immediate', 'tearing down' ], [ 'killed', 'sleeping' ])
 {
 	my ($mode, $place) = @$_;
 	my $name = "$mode shutdown, $place";

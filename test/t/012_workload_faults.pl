@@ -194,12 +194,8 @@ nothing_left($node, 'a \shell that ignores signals');
 # --- settings reach the sessions of a workload as they are
 
 my %settings = (
-	'DateStyle' => 'SQL, DMY',
-	'search_path' => '"we ird\\", public, pg_temp',
-	'work_mem' => '12 MB',
-	'my.text' => q{ a  b\\c\\\\d 'e' "f" =g },
-	'my.empty' => '',
-	'my.lines' => "one\n\ttwo",
+	'DateStyle' => 'SQL, DMY', 'search_path' => '"we ird\\", public, pg_temp', 'work_mem' => '12 MB',
+	'my.text' => q{ a  b\\c\\\\d 'e' "f" =g }, 'my.empty' => '', 'my.lines' => "one\n\ttwo",
 );
 my $json = encode_json({ %settings, enable_seqscan => JSON::PP::false });
 my %expected = (%settings, work_mem => '12MB', enable_seqscan => 'off');

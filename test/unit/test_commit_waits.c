@@ -94,8 +94,7 @@ TEST(answers)
 		{"all in the sync", 1000, 2000, {1000}, 0,
 			"yes: " WAITS("50", "1.0 ms", "1.0 ms", "", "25")},
 		/* the queue waits for a process that writes and syncs all of its time */
-		{"with a queue", 1000, 4000, BUSY, 0,
-			"yes: " WAITS("50", "2.0 ms", "2.0 ms", "", "25")},
+		{"with a queue", 1000, 4000, BUSY, 0, "yes: " WAITS("50", "2.0 ms", "2.0 ms", "", "25")},
 		{"commit_delay", 1000, 2000, {[SP_PART_SYNC] = 500, [SP_PART_DELAY] = 500}, 200,
 			"yes: " WAITS("50", "1.0 ms", "500 us", DELAY("500 us"), "12")},
 		/* most queue behind a process that sleeps */

@@ -164,8 +164,7 @@ check_rules(const struct plan_case *row, const sp_test_case *one)
 	bool		compared = one->candidate || one->control;
 
 	assert_int_equal(one->regime, strcmp(one->test, "paced") == 0 ? SP_PACED : SP_SATURATED);
-	assert_true(one->advances ||
-				(int64_t) one->write_size * one->writes_per_sync <= file->size);
+	assert_true(one->advances || (int64_t) one->write_size * one->writes_per_sync <= file->size);
 	/* what is compared rotates; what is only shown has its file for itself */
 	assert_int_equal(file->ring > 0, compared);
 	if (file->method && !file->method->supported)

@@ -288,8 +288,7 @@ TEST(judges_by_the_rule)
 		bool		moves = row->verdict == SP_SWITCH || row->verdict == SP_UNSAFE;
 		bool		undecided = row->verdict == SP_UNDECIDED;
 		sp_comparison comparison = compare_row(row);
-		int			best = row->best < 0 ? -1 :
-			(row->best + comparison.current) % comparison.count;
+		int			best = row->best < 0 ? -1 : (row->best + comparison.current) % comparison.count;
 		sp_judgement judgement;
 
 		sp_judge(&comparison, &judgement);

@@ -72,9 +72,7 @@ program_of(FunctionCallInfo fcinfo)
 	return (sp_child_program) {
 		.path = text_to_cstring(PG_GETARG_TEXT_PP(0)),
 		.argv = text_array(PG_GETARG_ARRAYTYPE_P(1)),
-		.envp = environment,
-		.timeout_ms = PG_GETARG_INT32(2),
-		.starts_others = true
+		.envp = environment, .timeout_ms = PG_GETARG_INT32(2), .starts_others = true
 	};
 }
 
