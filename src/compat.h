@@ -124,7 +124,7 @@ sp_set_errcode_for_file_access(void *arg pg_attribute_unused())
 #define SP_WAIT_EVENT_COMMIT_DELAY 0
 #endif
 
-/* Since PostgreSQL 17, ALTER SYSTEM can be switched off. */
+/* Since PostgreSQL 17 (d3ae2a24f26), ALTER SYSTEM can be switched off. */
 #if PG_VERSION_NUM < 170000
 static bool AllowAlterSystem pg_attribute_unused() = true;
 #endif

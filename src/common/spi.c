@@ -186,8 +186,8 @@ sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 	if (GetUserId() != user)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the procedure commits, which ended SET LOCAL ROLE"),
-				 errhint("Use SET ROLE.")));
+				 errmsg("the current user has changed with the commit of the procedure"),
+				 errhint("Use SET ROLE instead of SET LOCAL ROLE.")));
 	/* whatever default_transaction_isolation is: it holds no snapshot between statements */
 	XactIsoLevel = XACT_READ_COMMITTED;
 	output = SPI_returntuple(work(state, type), type);

@@ -49,10 +49,13 @@ static const char refusal_query[] =
 	" slot_name) FROM pg_replication_slots WHERE pg_wal_lsn_diff(w.lsn, restart_lsn)"
 	" > pg_size_bytes(current_setting('max_wal_size')) LIMIT 1),"
 	" 'Wait until its consumer has caught up, or drop the slot.'),"
+	/* one that has reserved nothing has a size, too */
 	" (true, (SELECT format('Replication slot \"%s\" is lost after %s of WAL.', slot_name,"
-	" pg_size_pretty(safe_wal_size)) FROM pg_replication_slots WHERE safe_wal_size"
+	" pg_size_pretty(greatest(safe_wal_size, 0))) FROM pg_replication_slots"
+	" WHERE restart_lsn IS NOT NULL AND safe_wal_size"
 	" < 2 * pg_size_bytes(current_setting('pg_sync_probe.max_commit_wal')) LIMIT 1),"
-	" 'Lower pg_sync_probe.max_commit_wal to half of that, or raise max_slot_wal_keep_size.')"
+	" 'Lower pg_sync_probe.max_commit_wal to less than half of that, or raise"
+	" max_slot_wal_keep_size.')"
 	") AS v (refused, detail, hint) WHERE refused AND detail IS NOT NULL LIMIT 1";
 
 /* In the search path of probe(). */

@@ -226,7 +226,6 @@ extern void sp_stream_record(const sp_run *run);
 /* The maximum length of a progress NOTICE. */
 #define SP_NOTICE_LENGTH	100
 
-/* FATAL if the postmaster has died: it cannot start again while a process of its lives. */
 extern void sp_callbacks_set(sp_probe *probe, sp_probing *state);
 extern void sp_notice_filling(sp_probing *state);
 

@@ -75,7 +75,7 @@ FROM (SELECT -h.commits_per_sec AS place, h.hour AS started_at, h.duration,
              h.committers, h.commits_per_sec, h.wal_bytes_per_commit, h.commit_wait_us,
              h.flushes_per_sec, h.wal_busy
       FROM sync_probe_internal.commit_wait_hours() AS h
-      -- what a clock that was ahead has dated counts for nothing until then
+      -- a clock that was ahead has dated results in the future
       WHERE busiest_hour AND h.hour BETWEEN now() - interval '7 days' AND now()
         AND h.duration >= '30 s'
       UNION ALL

@@ -182,6 +182,7 @@ IF 'segments' = ANY (suites) THEN
                               WHEN 'keep' THEN '%s = %s is right (run %s)'
                               ELSE 'it is undecided whether %s = %s is right (run %s)' END,
                s.setting, s.recommended_value, s.run_id),
+        -- no dotted I of Turkish
         upper(left(s.reason, 1) COLLATE "C") || substr(s.reason, 2) || '.', s.commands,
         jsonb_build_object('run_id', s.run_id, 'setting', s.setting, 'verdict', s.verdict,
                            'current', s.current_value, 'recommended', s.recommended_value,

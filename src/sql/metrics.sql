@@ -56,14 +56,15 @@ FROM (
     FROM (SELECT w.*
           FROM sync_probe.commit_wait_results AS w
           JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host)
-          WHERE w.started_at <= now()
+          WHERE w.started_at <= clock_timestamp()
           ORDER BY w.started_at DESC
           LIMIT 1) AS w,
          LATERAL (VALUES
         ('commit_wait_seconds', w.commit_wait_us / 1e6),
         ('commits_per_second', w.commits_per_sec),
         ('wal_busy_ratio', w.wal_busy),
-        ('commit_wait_age_seconds', extract(epoch FROM now() - w.started_at)::float8)
+        ('commit_wait_age_seconds', extract(epoch FROM clock_timestamp()
+                                    - w.started_at)::float8)
         ) AS m (name, value)
 
     UNION ALL

@@ -311,7 +311,7 @@ BEGIN
                 -- an empty one would be shown, too
                 RAISE WARNING USING MESSAGE = message,
                     DETAIL = coalesce(nullif(detail, ''), format('SQLSTATE: %s.', SQLSTATE)),
-                    HINT = coalesce(nullif(hint, ''), 'The other locations are probed.');
+                    HINT = coalesce(nullif(hint, ''), 'Other locations are not affected.');
         END;
     END LOOP;
 END

@@ -15,7 +15,7 @@ SELECT 'bars' AS kind, 'us' AS unit,
 FROM (SELECT w.* FROM sync_probe.commit_wait_results AS w, sync_probe_internal.this_server() AS s
       WHERE NOT data.chosen AND w.commit_wait_us > 0 AND w.commit_wait_us < 'Infinity'
         AND w.system_identifier = s.system_identifier AND w.host = s.host
-        AND w.started_at <= now()
+        AND w.started_at <= clock_timestamp()
       ORDER BY w.started_at DESC LIMIT 1) AS w,
      LATERAL (SELECT json_agg(mark ORDER BY p.n) AS marks, json_agg(cell ORDER BY p.n) AS cells
               FROM (VALUES (1, 'WALSync', w.sync_us), (2, 'WALWrite', w.write_us),

@@ -37,8 +37,11 @@ SELECT 'lines' AS kind, 'us' AS unit,
        '{cur dot,p50,oth ring,p99,cur cross,syncs did not reach the device}' AS key,
        concat('Latency of a flush, logarithmic. ', coalesce(
            (SELECT string_agg(format('%s: run %s: %s', c.number, c.run_id,
-                                     sync_probe_internal.clipped(
-                                         array_to_string(c.changes, '; '), 300)), '. '
+                                     -- without paths an own host is not known
+                                     sync_probe_internal.clipped(array_to_string(ARRAY(
+                                         SELECT CASE WHEN data.paths THEN x
+                                                ELSE regexp_replace(x, '^host: .*', 'host') END
+                                         FROM unnest(c.changes) AS x), '; '), 300)), '. '
                               ORDER BY c.n) || '.' FROM change AS c),
            'No change between them is recorded.')) AS caption,
        (SELECT json_agg(mark) FROM mark) AS marks, json_agg(cell ORDER BY r.n) AS cells

@@ -26,7 +26,6 @@
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "postmaster/interrupt.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 

@@ -269,8 +269,9 @@ fails_whole_ok($node, 'more workers than there are', commit_call('workers => 64'
 	qr/not enough background workers/,
 	qr/Needed: 64\. Free: \d+ of max_worker_processes \(12\)\./);
 
-# a bound on WAL
-sql($node, 'CHECKPOINT');
+# a bound on WAL, beside a slot that has reserved none and is never lost
+reload_with($node, 'max_slot_wal_keep_size', '1MB');
+sql($node, "CHECKPOINT; SELECT pg_create_physical_replication_slot('unused')");
 my $wal_before = wal_position($node);
 $err = messages($node, "SET pg_sync_probe.max_commit_wal = '1MB'; "
 	  . commit_call("workers => 3, flush_size => 100000, duration => '20 s', label => 'bound'"));

@@ -312,7 +312,7 @@ for ('ROLE postgres', 'DATABASE postgres', 'ROLE postgres IN DATABASE postgres',
 	sql($node, "ALTER $_ RESET commit_delay");
 }
 
-fails_ok($node, 'a role that ends with the commit', <<'SQL', '55000', qr/ended SET LOCAL ROLE/);
+fails_ok($node, 'a role that ends with the commit', <<'SQL', '55000', qr/user has changed/);
 DO $$ DECLARE a bigint; b text; c text; d text; BEGIN SET LOCAL ROLE runner; CALL sync_probe.trial(
 'commit_delay', '{50}', run_id => a, verdict => b, recommended_value => c, reason => d); END $$
 SQL

@@ -32,8 +32,7 @@ static const struct
 	/* nothing was done: "0 (NaN%)", and no tps; since 18 no failures either */
 	{"@pgbench/15_broken.out", true, {0, 0, NAN, 0}, ""},
 	{"@pgbench/19_late.out", true, {0, -1, NAN, 0}, ""},
-	{"", false, {-1, -1, NAN, NAN}, ""},
-	{DONE, false, {7, -1, NAN, NAN}, ""},
+	{"", false, {-1, -1, NAN, NAN}, ""}, {DONE, false, {7, -1, NAN, NAN}, ""},
 	{TPS, false, {-1, -1, NAN, 3.5}, ""},
 	{DONE "tps = 3.500000 (cut off", false, {7, -1, NAN, NAN}, ""},
 	{DONE "tps = 3\n", false, {7, -1, NAN, NAN}, ""},

@@ -24,10 +24,8 @@ static const struct
 	{"@zfs/get_zfs_fuse.txt", "spz", " latency 131072"},
 	{"@zfs/get_openzfs.txt", "tank", "  0"},
 	/* cut off, no source, blanks for tabs, not told, empty */
-	{"d\tsync\tdisabled\tloc", "d", "  0"},
-	{"d\tsync\tdisabled\n", "d", "  0"},
-	{"d  sync  disabled  local\n", "d", "  0"},
-	{"d\tsync\t-\t-\n", "d", "  0"},
+	{"d\tsync\tdisabled\tloc", "d", "  0"}, {"d\tsync\tdisabled\n", "d", "  0"},
+	{"d  sync  disabled  local\n", "d", "  0"}, {"d\tsync\t-\t-\n", "d", "  0"},
 	{"d\tsync\t\tlocal\n", "d", "  0"},
 	/* the longest value, and a longer one */
 	{"d\tsync\t123456789012345\tlocal\n", "d", "123456789012345  0"},
