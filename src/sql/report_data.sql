@@ -34,8 +34,8 @@ BEGIN
         END IF;
     END LOOP;
     -- mount options of network file systems
-    plain := regexp_replace(plain, '\m(addr|clientaddr|mountaddr|mon_addr|username|user|name|domain)='
-                                   '[^,;\s]+', '\1=(hidden)', 'g');
+    plain := regexp_replace(plain, '\m((client|mount|mon_)?addr|(user)?name|user|domain)=[^,;\s]+',
+                            '\1=(hidden)', 'g');
     RETURN regexp_replace(plain, '(?<![\w/)])/(?!(?:sys|proc|dev)/)[^\s"'',;:()]+', '(path)', 'g');
 END
 $$;
