@@ -54,19 +54,18 @@ static const char refusal_query[] =
 	" pg_size_pretty(greatest(safe_wal_size, 0))) FROM pg_replication_slots"
 	" WHERE restart_lsn IS NOT NULL AND safe_wal_size"
 	" < 2 * pg_size_bytes(current_setting('pg_sync_probe.max_commit_wal')) LIMIT 1),"
-	" 'Lower pg_sync_probe.max_commit_wal to less than half of that, or raise"
-	" max_slot_wal_keep_size.')"
+	" 'Raise max_slot_wal_keep_size, or lower pg_sync_probe.max_commit_wal to less than half of"
+	" that.')"
 	") AS v (refused, detail, hint) WHERE refused AND detail IS NOT NULL LIMIT 1";
 
-/* In the search path of probe(). */
-static void
-check_server(void)
+void
+sp_check_wal_consumers(const char *what)
 {
 	sp_spi_execute(refusal_query, 0, NULL, NULL, SP_AS_CALLER);
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot run the commit suite now"),
+				 errmsg("cannot %s now", what),
 				 errdetail_internal("%s", SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
 				 errhint("%s", SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2))));
 	SPI_finish();
@@ -120,11 +119,13 @@ static void
 take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_commits *seen)
 {
 	sp_wal_profile *profile = &commit->run->profile;
+	const char *siblings = GetConfigOption("commit_siblings", false, false);
+	int			least = commit->delays ? atoi(siblings) + 1 : 1;	/* for commit_delay to act */
 	double		pause_us;
 
 	/* written so that what is unknown is none */
 	if (commit->fewer_allowed && seen->committers > 0)
-		commit->run->workers = (int) Min(seen->committers, SP_MAX_COMMIT_WORKERS);
+		commit->run->workers = (int) Min(Max(seen->committers, least), SP_MAX_COMMIT_WORKERS);
 	if (PG_ARGISNULL(SP_ARG_FLUSH_SIZE) && seen->wal_bytes_per_commit > 0)
 		profile->server.flush_size = (int) Min(seen->wal_bytes_per_commit, MAX_RECORD);
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL) || !(seen->committers > 0 && seen->wait_us > 0))
@@ -180,7 +181,7 @@ sp_commit_suite(FunctionCallInfo fcinfo, sp_run *run)
 	commit->compared.stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
 	plan_values(fcinfo, commit);
 	plan_load(fcinfo, commit);
-	check_server();
+	sp_check_wal_consumers("run the commit suite");
 	(void) sp_cluster_lock_acquire("a probe", "pg_wal", SP_COMMIT_SUITE,
 								   commit->compared.duration_us);
 	check_load();

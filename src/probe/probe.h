@@ -283,5 +283,6 @@ extern void sp_compared_rows(sp_run *run);
 extern int	sp_max_commit_wal_mb;	/* GUC, see pg_sync_probe.c */
 
 extern void sp_commit_suite(FunctionCallInfo fcinfo, sp_run *run);
+extern void sp_check_wal_consumers(const char *what);
 
 #endif							/* SP_PROBE_FUNCTION_H */

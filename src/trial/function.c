@@ -234,6 +234,7 @@ prepare_trial(FunctionCallInfo fcinfo, void *state)
 	if (!PG_ARGISNULL(ARG_WORKLOAD))
 	{
 		refuse_own_value(setting->name);
+		sp_check_wal_consumers("run a trial with a workload");
 		trial->run.workload = pstrdup(NameStr(*PG_GETARG_NAME(ARG_WORKLOAD)));
 		trial->load = sp_load_make(trial->run.workload,
 								   (int) (trial->compared.duration_us / USECS_PER_SEC) +

@@ -263,6 +263,7 @@ SQL
 	$do->();
 	fails_whole_ok($node, $name, commit_call('workers => 1'), 55000,
 		qr/cannot run the commit suite now/, $says);
+	fails_ok($node, "$name: a load", "CALL sync_probe.trial(workload => 'upsert')", 55000, $says);
 	$undo->();
 }
 fails_whole_ok($node, 'more workers than there are', commit_call('workers => 64'), 53400,
