@@ -213,7 +213,9 @@ put_longer_duration(sp_row *row, const sp_judgement *judgement, int64 duration_u
 		Min(judgement->times_as_long, SP_MAX_TIMES_AS_LONG);
 	int64		longer_us = (int64) (times * duration_us) / USECS_PER_SEC * USECS_PER_SEC;
 
-	if (times <= 1)				/* a longer one does not help */
+	/* a longer one does not help, or would have to be too long */
+	if (times <= 1 ||
+		(isinf(judgement->times_as_long) && duration_us >= least_s * USECS_PER_SEC))
 		return;
 	longer_us = Max(longer_us, least_s * USECS_PER_SEC);
 	longer_us = Min(longer_us, sp_max_duration_ms * INT64CONST(1000));

@@ -116,7 +116,9 @@ LOOP
                  THEN sync_probe_internal.power_tested(location, place.directory, place.device)
                  END) AS r;
         IF run_id IS NULL AND verdict <> 'unsafe' THEN
-            reason := CASE WHEN passed_over IS NULL THEN 'never probed'
+            reason := CASE WHEN pg_is_in_recovery()
+                           THEN 'a standby records no probe, but probe() returns its rows'
+                           WHEN passed_over IS NULL THEN 'never probed'
                            ELSE format('run %s does not count: %s', passed_over, passed_over_why)
                            END || coalesce('; ' || reason, '');
         END IF;
@@ -127,7 +129,8 @@ LOOP
             WHEN place.holds_wal AND NOT current_setting('fsync')::boolean
             THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_catalog.pg_reload_conf()']
             WHEN verdict = 'outdated' OR basis IS NULL
-            THEN ARRAY[sync_probe_internal.probe_command(location)]
+            THEN CASE WHEN NOT pg_is_in_recovery()
+                      THEN ARRAY[sync_probe_internal.probe_command(location)] END
             -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
             WHEN verdict IN ('switch', 'unsafe') AND place.holds_wal
                  AND recommended_method <> current_method

@@ -9,6 +9,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN concat(
         CASE WHEN data.chosen THEN 'The list of runs is empty, so nothing can be shown.'
+             WHEN pg_is_in_recovery()
+             THEN 'This server is a standby, where probes return their rows and record nothing.'
              ELSE 'Nothing that counts was probed on this server yet. These statements probe each '
                   'file system for up to 5 seconds, and make this page again:' END, '</p>',
         sync_probe_internal.html_code(

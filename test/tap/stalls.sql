@@ -36,8 +36,7 @@ $$;
 SET LOCAL timezone = 'UTC';
 SELECT is(s.stalls, says, name)
 FROM (VALUES
-    ('a steady stream', 2, '', NULL),
-    ('a flush of 100 ms', 2, 'slowest_us=100000', NULL),
+    ('a steady stream', 2, '', NULL), ('a flush of 100 ms', 2, 'slowest_us=100000', NULL),
     ('a flush of more', 2, 'slowest_us=100001', 'flush 100 8 kB 2 12:00:02'),
     ('a flush of ten times the median', 3, 'slowest_us=200000', NULL),
     ('a flush of more than that', 3, 'slowest_us=200001', 'flush 200 1 MB 3 12:00:03'),

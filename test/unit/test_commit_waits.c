@@ -104,8 +104,10 @@ TEST(answers)
 			"; first try a shorter commit_delay, which is 5000 us"},
 		{"asynchronous commits", 1000, 2000, {[SP_PART_RUNNING] = 95, [SP_PART_QUEUE] = 5}, 0,
 			"no: commits do not wait for a sync (synchronous_commit may be off)"},
+		{"a standby that is gone", 0, 2000, {[SP_PART_SYNC_REP] = 2000}, 0,
+			"no: a synchronous standby lets too few commits end"},
 		{"a slow standby", 100, 2000, {[SP_PART_SYNC] = 100, [SP_PART_SYNC_REP] = 1900}, 0,
-			"hardly: " WAITS("100", "20 ms", "1.0 ms",
+			"no: " WAITS("100", "20 ms", "1.0 ms",
 							 ", and 19 ms are for the synchronous standby", "2")},
 	};
 

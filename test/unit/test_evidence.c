@@ -568,8 +568,7 @@ TEST(knows_what_a_device_hides)
 		uint64_t	writes;
 		sp_durable	durable;
 	}			rows[] = {
-		{{.write_cache = "write back"}, 2, NO},
-		{{.write_cache = "write back", .fua = true}, 2, NO},
+		{{.write_cache = "write back"}, 2, NO}, {{.write_cache = "write back", .fua = true}, 2, NO},
 		{{.write_cache = "write back", .flushes_uncounted = true}, 2, UNKNOWN},
 		{{.write_cache = "write through"}, 2, NO_CACHE},
 		{{.write_cache = "write through"}, 0, NO},

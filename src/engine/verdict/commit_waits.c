@@ -162,8 +162,11 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 
 	if (sums->commits < MIN_COMMITS)
 	{
-		sp_append(&to, "too few commits for an answer: %llu in %.1f s; call it under load",
-				  (unsigned long long) sums->commits, sums->seconds);
+		if (sums->part[SP_PART_SYNC_REP] >= MIN_SEEN)
+			sp_append(&to, "no: a synchronous standby lets too few commits end");
+		else
+			sp_append(&to, "too few commits for an answer: %llu in %.1f s; call it under load",
+					  (unsigned long long) sums->commits, sums->seconds);
 		return;
 	}
 	if (committing(sums) < MIN_SEEN)
@@ -178,7 +181,8 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 		return;
 	}
 	saved = figures.wait_share * sync_us(&figures) / figures.wait_us / 2;
-	sp_append(&to, "%s: ", saved * 2 < SMALL_SHARE ? "hardly" : "yes");
+	sp_append(&to, "%s: ", saved * 2 >= SMALL_SHARE ? "yes" :
+			  figures.part_us[SP_PART_SYNC_REP] > sync_us(&figures) ? "no" : "hardly");
 	sp_append(&to, "sessions wait for commits in %.0f %% of their active time; ",
 			  figures.wait_share * 100);
 	append_parts(&to, &figures);
