@@ -197,7 +197,8 @@ stack_step() {
 
 # From the file system down, whatever there is.
 stop_stack() {
-	umount /data
+	# pg_ctl stop returns before the postmaster, whose directory this is, has ended
+	until ! mountpoint -q /data || umount /data; do sleep 0.1; done
 	losetup -D
 	[[ $layers != nfs ]] || { rpc.nfsd 0; exportfs -ua; }
 	! mountpoint -q /below || umount /below
@@ -346,7 +347,7 @@ end_everything() {
 # restart CUT: the disks are as that cut left them.
 restart() {
 	command_disks "load $1"
-	stack_step start && start_cluster
+	{ stack_step start && start_cluster; } || { tail -n 20 /run/log | sed 's/^/# /' >&3; return 1; }
 }
 
 # Half of the cuts lose all that was not flushed, the others keep a part of it.
@@ -382,8 +383,7 @@ after_cut() {
 		as_postgres pg_amcheck -d postgres -t acknowledged -s pg_catalog >/run/output 2>&1 ||
 			missing+=", and pg_amcheck finds damage"
 	else
-		missing="the cluster"
-		cp /run/log /run/output
+		missing="the cluster"; : >/run/output
 	fi
 	end_everything
 	printf '# %s: cut %s, acknowledged %s, lost: %s\n' "$stack" "$1" "$numbers" "$missing" >&3
