@@ -141,9 +141,10 @@ for my $row (
 	[ 'beside it', \&look_beside, $canceled, load => 1 ],
 	# a file that cannot be read for a moment is no empty one
 	[ 'unreadable file', sub { chmod 0, $auto }, $unreadable, then => sub { chmod $mode, $auto } ],
-	$node->pg_version < 17 ? () : [ 'allow_alter_system',
-		sub { reload_with($node, 'allow_alter_system', 'off') }, qr/ALTER SYSTEM is not allowed/,
-		load => 1, then => sub { restored_ok($node, 'not allowed', $usual);
+	$node->pg_version < 17 ? () : [ 'allow_alter_system', sub {
+			reload_with($node, 'allow_alter_system', 'off');
+			signal_backend($node, 'pg_cancel_backend')->(@_) }, $canceled, load => 1,
+		then => sub { restored_ok($node, 'not allowed', $usual);
 			reload_with($node, 'allow_alter_system', 'on') } ],
 	# the server merges changes of other settings, and the trial goes on
 	[ 'another setting', sub { sql($node, "ALTER SYSTEM SET work_mem = '6MB'") },

@@ -33,9 +33,8 @@ static const struct
 	{"@pgbench/15_broken.out", true, {0, 0, NAN, 0}, ""},
 	{"@pgbench/19_late.out", true, {0, -1, NAN, 0}, ""},
 	{"", false, {-1, -1, NAN, NAN}, ""}, {DONE, false, {7, -1, NAN, NAN}, ""},
-	{TPS, false, {-1, -1, NAN, 3.5}, ""},
 	{DONE "tps = 3.500000 (cut off", false, {7, -1, NAN, NAN}, ""},
-	{DONE "tps = 3\n", false, {7, -1, NAN, NAN}, ""},
+	{TPS, false, {-1, -1, NAN, 3.5}, ""}, {DONE "tps = 3\n", false, {7, -1, NAN, NAN}, ""},
 	{DONE "tps = inf (without)\n", false, {7, -1, NAN, NAN}, ""},
 	{"latency average = -0.500 ms\n" DONE TPS, true, {7, -1, NAN, 3.5}, ""},
 	/* statements that look like other lines, without a time, of several lines, cut off */
