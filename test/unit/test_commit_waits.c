@@ -87,7 +87,7 @@ TEST(answers)
 		int			commit_delay;
 		const char *answer;
 	}			rows[] = {
-		{"few commits", 19, 4000, {1000}, 0,
+		{"few commits", 19, 4000, {600, [SP_PART_SYNC_REP] = 400}, 0,
 			"too few commits for an answer: 19 in 1.0 s; call it under load"},
 		{"commits that do not wait", 20000, 4000, {19}, 0,
 			"no: commits hardly wait, 19 of 1000 samples saw one that does"},
