@@ -30,8 +30,8 @@ int			sp_max_commit_wal_mb = 1024;
 #define MAX_SLOT_S			1.0
 
 /*
- * When the suite must not write WAL: its WAL goes to the archive and to all standbys, and where
- * one of them lags behind, more WAL stays in pg_wal, or its slot is lost.
+ * When the suite, or the load of a trial, must not write WAL: it goes to the archive and to all
+ * standbys, and where one of them lags behind, more WAL stays in pg_wal, or its slot is lost.
  */
 static const char refusal_query[] =
 	"SELECT detail, hint FROM pg_stat_archiver, (VALUES"
@@ -50,14 +50,14 @@ static const char refusal_query[] =
 	" > pg_size_bytes(current_setting('max_wal_size')) LIMIT 1),"
 	" 'Wait until its consumer has caught up, or drop the slot.'),"
 	/* one that has reserved nothing has a size, too */
-	" (true, (SELECT format('Replication slot \"%s\" is lost after %s of WAL.', slot_name,"
-	" pg_size_pretty(greatest(safe_wal_size, 0))) FROM pg_replication_slots"
-	" WHERE restart_lsn IS NOT NULL AND safe_wal_size"
+	" (true, (SELECT format('Replication slot \"%s\" is lost after %s of WAL, less than twice"
+	" pg_sync_probe.max_commit_wal.', slot_name, pg_size_pretty(greatest(safe_wal_size, 0)))"
+	" FROM pg_replication_slots WHERE restart_lsn IS NOT NULL AND safe_wal_size"
 	" < 2 * pg_size_bytes(current_setting('pg_sync_probe.max_commit_wal')) LIMIT 1),"
-	" 'Raise max_slot_wal_keep_size, or lower pg_sync_probe.max_commit_wal to less than half of"
-	" that.')"
+	" 'Wait until its consumer has caught up, or raise max_slot_wal_keep_size.')"
 	") AS v (refused, detail, hint) WHERE refused AND detail IS NOT NULL LIMIT 1";
 
+/* An error (55000) "cannot ... now" where one of them could suffer. */
 void
 sp_check_wal_consumers(const char *what)
 {

@@ -155,8 +155,8 @@ look_at_load(FunctionCallInfo fcinfo, sp_run *run)
 }
 
 /*
- * A short run: it is recorded, but the advice stays as it was.  So it does after one of a given size
- * or interval, however long.
+ * A short run: it is recorded, but the advice stays as it was.  So it does after a run of a given
+ * size or interval, however long.
  */
 void
 sp_notice_if_too_short(const sp_run *run, int64 rounds)
