@@ -131,7 +131,8 @@ WITH node AS (
     FROM (SELECT DISTINCT ON (r.system_identifier, r.host) r.run_id
           FROM sync_probe.runs AS r, pg_control_system() AS s
           WHERE r.suite = 'wal' AND r.location = 'pg_wal'
-            -- a cluster whose dump was restored here is no node, nor is that before pg_upgrade
+            -- a cluster whose dump was restored here is no node, nor is that before pg_upgrade;
+            -- this_server() is not for all who may read the view
             AND CASE WHEN run_ids IS NULL THEN r.imported_at IS NOT NULL
                                                OR r.system_identifier = s.system_identifier
                      ELSE r.run_id = ANY (run_ids) END

@@ -63,8 +63,8 @@ FROM (
         ('commit_wait_seconds', w.commit_wait_us / 1e6),
         ('commits_per_second', w.commits_per_sec),
         ('wal_busy_ratio', w.wal_busy),
-        ('commit_wait_age_seconds', extract(epoch FROM clock_timestamp()
-                                    - w.started_at)::float8)
+        ('commit_wait_age_seconds',
+         extract(epoch FROM clock_timestamp() - w.started_at)::float8)
         ) AS m (name, value)
 
     UNION ALL

@@ -13,8 +13,8 @@ SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN
              THEN 'This server is a standby, where probes return their rows and record nothing.'
              ELSE 'Nothing that counts was probed on this server yet. These statements probe each '
                   'file system for up to 5 seconds, and make this page again:' END, '</p>',
-        sync_probe_internal.html_code(
-            '{SELECT * FROM sync_probe.probe_all(),SELECT sync_probe.report_html()}'),
+        sync_probe_internal.html_code('{SELECT * FROM sync_probe.probe_all()}'::text[]
+            || CASE WHEN NOT pg_is_in_recovery() THEN 'SELECT sync_probe.report_html()' END),
         (SELECT '<p class=lead>Imported runs are shown in full only if they are named:</p>'
                 || sync_probe_internal.html_code(ARRAY['SELECT sync_probe.report_html(ARRAY('
                        'SELECT run_id FROM sync_probe.runs WHERE imported_at IS NOT NULL))'])

@@ -213,7 +213,7 @@ my $waits = session($node);
 start_query($waits, "SELECT FROM sync_probe.commit_waits('300 s')");
 wait_active($node, $waits);
 kill_postmaster($node);
-like((finish_query($waits))[1], qr/unexpected postmaster exit/, 'so does commit_waits()');
+like((finish_query($waits))[1], qr/unexpected postmaster exit/, 'commit_waits() ends, too');
 my $said = messages($node, call(4));
 like($said, qr/NOTICE:  cleaned up after an earlier trial/, 'the next trial restores');
 like($said, qr/commit_delay = 7 us/, 'it compares with the value before');
