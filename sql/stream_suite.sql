@@ -24,14 +24,14 @@ SELECT m.ordinal, abs(m.max_us - max(s.slowest_us)) < 0.1 AS slowest,
        m.detail ~ '^[0-9.]+ MB/s, slowest second [0-9.]+ MB/s$' AS described
 FROM sync_probe.runs AS r
 JOIN sync_probe.measurements AS m USING (run_id)
-JOIN sync_probe.stream_seconds AS s USING (run_id, ordinal)
+JOIN sync_probe_internal.stream_seconds AS s USING (run_id, ordinal)
 WHERE r.label = 'stream' AND m.choice = 'current'
 GROUP BY m.run_id, m.ordinal
 ORDER BY m.ordinal;
 SELECT bool_and(num_nulls(device_bytes, device_utilization) IN (0, 2)) AS all_or_none,
        bool_and(slowest_us >= 20000 OR slowest_device_utilization IS NULL) AS slow_only,
        bool_and(greatest(device_utilization, slowest_device_utilization, 0) <= 1) AS share
-FROM sync_probe.stream_seconds;
+FROM sync_probe_internal.stream_seconds;
 
 RESET pg_sync_probe.max_stream_write;
 DELETE FROM sync_probe.runs WHERE suite = 'stream';

@@ -50,17 +50,18 @@ sp_record_or_notice(void)
 	return possible;
 }
 
-/* One of the history's tables: what users read through views is internal. */
+/* One of the history's tables: what users read through functions is internal. */
 static Oid
 history_table(const char *table)
 {
-	const char *schema = strcmp(table, "samples") == 0 ? SP_SCHEMA "_internal" : SP_SCHEMA;
-	Oid			relation = get_relname_relid(table, get_namespace_oid(schema, false));
+	Oid			relation = get_relname_relid(table, get_namespace_oid(SP_SCHEMA "_internal", false));
 
+	if (!OidIsValid(relation))
+		relation = get_relname_relid(table, get_namespace_oid(SP_SCHEMA, false));
 	if (!OidIsValid(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s.%s\" does not exist", schema, table),
+				 errmsg("table \"%s.%s\" does not exist", SP_SCHEMA, table),
 				 errhint(SP_UPDATE_HINT)));
 	return relation;
 }

@@ -62,6 +62,24 @@ END
 $$;
 
 --
+-- An error unless the caller may read these tables, and the run exists.
+--
+CREATE FUNCTION sync_probe_internal.require_run(caller text, run_id bigint, tables regclass[])
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM sync_probe_internal.require_monitor(caller, tables);
+    IF run_id IS NULL THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'argument "run_id" must not be null',
+            HINT = 'See SELECT run_id, label, location, suite, finished_at FROM sync_probe.runs.';
+    END IF;
+    PERFORM sync_probe_internal.require_runs(ARRAY[run_id]);
+END
+$$;
+
+--
 -- What makes a test case of a run another measurement than that of the first run, in words;
 -- null if nothing known does.  What is unknown of both is no difference.  Neither is another device
 -- or file system of one machine: that is what a comparison of locations is about.

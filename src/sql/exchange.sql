@@ -23,7 +23,7 @@ SET intervalstyle = 'postgres'
 AS $$
 BEGIN
     PERFORM sync_probe_internal.require_monitor('export_json()', '{sync_probe.runs,
-        sync_probe.measurements,sync_probe_internal.samples,sync_probe.stream_seconds}');
+        sync_probe.measurements,sync_probe_internal.samples,sync_probe_internal.stream_seconds}');
     PERFORM sync_probe_internal.require_runs(run_ids, 1000);
     RETURN jsonb_build_object('format', 'pg_sync_probe runs', 'version', 1, 'runs', jsonb_agg(
             to_jsonb(r) - '{run_id,imported_at,usable_for_advice}'::text[]
@@ -36,7 +36,7 @@ BEGIN
                             FROM sync_probe_internal.samples AS x WHERE x.run_id = r.run_id),
                 'stream_seconds', (SELECT coalesce(jsonb_agg(to_jsonb(x) - 'run_id'
                                                              ORDER BY x.ordinal, x.second), '[]')
-                                   FROM sync_probe.stream_seconds AS x
+                                   FROM sync_probe_internal.stream_seconds AS x
                                    WHERE x.run_id = r.run_id))
             ORDER BY array_position(run_ids, r.run_id)))
         FROM sync_probe.runs AS r WHERE r.run_id = ANY (run_ids);
@@ -116,7 +116,7 @@ BEGIN
                               (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
                                    NULL::sync_probe_internal.samples, r.run -> 'samples') AS x),
                               (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
-                                   NULL::sync_probe.stream_seconds,
+                                   NULL::sync_probe_internal.stream_seconds,
                                    r.run -> 'stream_seconds') AS x)),
                           '$.** ? (
                               @.type() == "number" && (@ < 0 || @ > 1e15 || @ > 0 && @ < 1e-100)
@@ -149,9 +149,9 @@ BEGIN
         INSERT INTO sync_probe_internal.samples
         SELECT (jsonb_populate_record(x, belongs)).*
         FROM jsonb_populate_recordset(NULL::sync_probe_internal.samples, object -> 'samples') AS x;
-        INSERT INTO sync_probe.stream_seconds
+        INSERT INTO sync_probe_internal.stream_seconds
         SELECT (jsonb_populate_record(x, belongs)).*
-        FROM jsonb_populate_recordset(NULL::sync_probe.stream_seconds,
+        FROM jsonb_populate_recordset(NULL::sync_probe_internal.stream_seconds,
                                       object -> 'stream_seconds') AS x;
         RETURN NEXT new_id;
     END LOOP;

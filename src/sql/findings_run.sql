@@ -447,7 +447,7 @@ SELECT r.location, 'warning', 'stream_stalls',
               round(d.seconds::numeric, 1), round(t.seconds::numeric, 1),
               round(t.longest::numeric, 1), t.meanwhile),
        'Commits wait meanwhile. Another run of suite stream shows whether it happens again.',
-       ARRAY[format('SELECT * FROM sync_probe.stream_seconds WHERE run_id = %s', r.run_id)],
+       ARRAY[format('SELECT * FROM sync_probe.stream_seconds(%s)', r.run_id)],
        jsonb_build_object('run_id', r.run_id, 'stalls', t.stalls, 'longest', t.list,
                           'stalled_seconds', round(t.seconds::numeric, 3),
                           'longest_seconds', round(t.longest::numeric, 3),
@@ -460,7 +460,7 @@ CROSS JOIN LATERAL (
       AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
     ORDER BY (r.run).run_id + 0 DESC
     LIMIT 1) AS r
-CROSS JOIN LATERAL (SELECT sum(s.length_ms) / 1000 FROM sync_probe.stream_seconds AS s
+CROSS JOIN LATERAL (SELECT sum(s.length_ms) / 1000 FROM sync_probe_internal.stream_seconds AS s
                     WHERE s.run_id = r.run_id) AS d (seconds)
 CROSS JOIN LATERAL (
     SELECT count(*) AS stalls, sum(x.stalled_ms) / 1000 AS seconds,

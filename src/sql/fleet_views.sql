@@ -6,10 +6,12 @@
 -- fleet_recommendations, fleet_findings
 --
 -- What the nodes answer now.  Their columns are read by name: those that a node of another release
--- lacks are null.  A node without an answer has one row, with its error.
+-- lacks are null.  A node without an answer has one row, which says why.
 --
 CREATE VIEW sync_probe.fleet_recommendations AS
-SELECT f.server, (f.r).location, (f.r).verdict, (f.r).recommended_method, (f.r).reason, f.error
+SELECT f.server, (f.r).location,
+       CASE WHEN f.error IS NULL THEN (f.r).verdict ELSE 'no answer' END AS verdict,
+       (f.r).recommended_method, coalesce(f.error, (f.r).reason) AS reason
 FROM sync_probe_internal.fleet_rows(NULL::sync_probe.recommendation_details,
                                     'SELECT * FROM sync_probe.recommendation_details') AS f
 WHERE num_nonnulls((f.r).location, f.error) > 0
@@ -23,14 +25,17 @@ COMMENT ON VIEW sync_probe.fleet_recommendations IS
   'recommendation_details of each node, worst first. Requires EXECUTE on fleet_run()';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.server IS 'Foreign server';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.location IS 'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.fleet_recommendations.verdict IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.fleet_recommendations.verdict IS
+  'As in recommendation_details; no answer: reason has the error';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.recommended_method IS
   'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.reason IS 'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.fleet_recommendations.error IS 'Why it did not answer; null if it did';
 
 CREATE VIEW sync_probe.fleet_findings AS
-SELECT f.server, (f.r).location, (f.r).severity, (f.r).code, (f.r).message, f.error
+SELECT f.server, (f.r).location,
+       CASE WHEN f.error IS NULL THEN (f.r).severity ELSE 'error' END AS severity,
+       CASE WHEN f.error IS NULL THEN (f.r).code ELSE 'no_answer' END AS code,
+       coalesce(f.error, (f.r).message) AS message
 FROM sync_probe_internal.fleet_rows(NULL::sync_probe.findings,
                                     'SELECT * FROM sync_probe.findings') AS f
 WHERE num_nonnulls((f.r).location, f.error) > 0
@@ -44,9 +49,9 @@ COMMENT ON VIEW sync_probe.fleet_findings IS
 COMMENT ON COLUMN sync_probe.fleet_findings.server IS 'Foreign server';
 COMMENT ON COLUMN sync_probe.fleet_findings.location IS 'As in findings';
 COMMENT ON COLUMN sync_probe.fleet_findings.severity IS 'As in findings';
-COMMENT ON COLUMN sync_probe.fleet_findings.code IS 'As in findings';
+COMMENT ON COLUMN sync_probe.fleet_findings.code IS
+  'As in findings; no_answer: message has the error';
 COMMENT ON COLUMN sync_probe.fleet_findings.message IS 'As in findings';
-COMMENT ON COLUMN sync_probe.fleet_findings.error IS 'Why it did not answer; null if it did';
 
 --
 -- fleet_history

@@ -19,7 +19,8 @@ BEGIN
     -- ALL, since MAINTAIN is unknown up to PostgreSQL 16
     REVOKE ALL ON ALL TABLES IN SCHEMA sync_probe, sync_probe_internal FROM pg_monitor;
     GRANT SELECT ON ALL TABLES IN SCHEMA sync_probe TO pg_monitor;
-    GRANT SELECT ON sync_probe_internal.samples, sync_probe_internal.own_runs TO pg_monitor;
+    GRANT SELECT ON sync_probe_internal.samples, sync_probe_internal.stream_seconds,
+        sync_probe_internal.own_runs TO pg_monitor;
     REVOKE ALL ON ALL SEQUENCES IN SCHEMA sync_probe, sync_probe_internal FROM pg_monitor;
     REVOKE CREATE ON SCHEMA sync_probe, sync_probe_internal FROM pg_monitor;
     ALTER DEFAULT PRIVILEGES IN SCHEMA sync_probe, sync_probe_internal

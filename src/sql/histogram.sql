@@ -17,13 +17,8 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM sync_probe_internal.require_monitor('latency_histogram()',
+    PERFORM sync_probe_internal.require_run('latency_histogram()', run_id,
         '{sync_probe.runs,sync_probe.measurements,sync_probe_internal.samples}');
-    IF run_id IS NULL THEN
-        RAISE invalid_parameter_value USING MESSAGE = 'argument "run_id" must not be null',
-            HINT = 'See SELECT run_id, label, location, suite, finished_at FROM sync_probe.runs.';
-    END IF;
-    PERFORM sync_probe_internal.require_runs(ARRAY[run_id]);
     RETURN QUERY
         SELECT m.ordinal, m.test, m.method,
                round(l.lower_us::numeric, CASE WHEN l.lower_us < 10 THEN 3 ELSE 1 END)::float8,

@@ -21,8 +21,8 @@ WITH run AS (
            avg((s.second + 0.5) / t.total) AS at
     FROM run AS r
     JOIN sync_probe.measurements AS m USING (run_id)
-    JOIN sync_probe.stream_seconds AS s USING (run_id, ordinal),
-         LATERAL (SELECT max(o.second) + 1.0 AS total FROM sync_probe.stream_seconds AS o
+    JOIN sync_probe_internal.stream_seconds AS s USING (run_id, ordinal),
+         LATERAL (SELECT max(o.second) + 1.0 AS total FROM sync_probe_internal.stream_seconds AS o
                   WHERE o.run_id = r.run_id) AS t, (VALUES (1), (2)) AS f (part)
     WHERE m.ordinal <= 9
     GROUP BY r.run_id, r.wal_sync_method, m.ordinal, m.test, m.method, m.direct_io, f.part,

@@ -1,9 +1,11 @@
 --
--- stream_seconds
+-- The seconds of the stream suite, each of one test case, which stream_seconds() shows.
 --
--- One row for each second of a run of the stream suite.  Each belongs to one test case.
+-- second: since measuring began.  length_ms: up to the first flush that ends after a second.
+-- device_bytes, device_utilization: of the disks, also for others; slowest_device_utilization
+-- around the slowest flush, null if that took less than 20 ms.
 --
-CREATE TABLE sync_probe.stream_seconds (
+CREATE TABLE sync_probe_internal.stream_seconds (
     run_id bigint,
     ordinal integer,
     second integer,
@@ -17,25 +19,9 @@ CREATE TABLE sync_probe.stream_seconds (
     PRIMARY KEY (run_id, ordinal, second)
 );
 
-GRANT SELECT ON sync_probe.stream_seconds TO pg_monitor;
+GRANT SELECT ON sync_probe_internal.stream_seconds TO pg_monitor;
 
-COMMENT ON TABLE sync_probe.stream_seconds IS 'Seconds of suite stream, each of one test case';
-COMMENT ON COLUMN sync_probe.stream_seconds.run_id IS 'As in measurements';
-COMMENT ON COLUMN sync_probe.stream_seconds.ordinal IS 'As in measurements';
-COMMENT ON COLUMN sync_probe.stream_seconds.second IS 'Since measuring began';
-COMMENT ON COLUMN sync_probe.stream_seconds.began_at IS 'Start';
-COMMENT ON COLUMN sync_probe.stream_seconds.length_ms IS
-  'Up to the first flush that ends after a second';
-COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS 'Written by flushes';
-COMMENT ON COLUMN sync_probe.stream_seconds.slowest_us IS 'Longest flush';
-COMMENT ON COLUMN sync_probe.stream_seconds.device_bytes IS
-  'Written by disks, also for others; null if unknown';
-COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS
-  'Busy share of the time, 0 to 1; an upper bound';
-COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_utilization IS
-  'Likewise around the slowest flush; null if it took less than 20 ms';
-
-SELECT pg_catalog.pg_extension_config_dump('sync_probe.stream_seconds', '');
+SELECT pg_catalog.pg_extension_config_dump('sync_probe_internal.stream_seconds', '');
 
 --
 -- stalls
@@ -67,7 +53,7 @@ WITH usual AS (
            percentile_cont(0.5) WITHIN GROUP (ORDER BY bytes / nullif(length_ms, 0)) AS rate,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY device_bytes / nullif(bytes, 0)::float8)
                AS amplification
-    FROM sync_probe.stream_seconds
+    FROM sync_probe_internal.stream_seconds
     WHERE run_id = of_run
     GROUP BY ordinal
 )
@@ -84,7 +70,7 @@ SELECT m.test, m.method, t.second, t.began_at, k.kind,
                      ELSE 'the device was busy %2$s %% of the time: it was slow itself' END,
                 round((100 * (1 - k.utilization))::numeric), round((100 * k.utilization)::numeric),
                 pg_size_pretty(greatest(t.device_bytes - w.written, 0)::bigint)) END
-FROM sync_probe.stream_seconds AS t
+FROM sync_probe_internal.stream_seconds AS t
 JOIN usual AS u USING (ordinal)
 JOIN sync_probe.measurements AS m USING (run_id, ordinal),
      LATERAL (SELECT t.slowest_us > greatest(10 * m.p50_us, 100000)) AS f (is_flush),
@@ -98,3 +84,42 @@ JOIN sync_probe.measurements AS m USING (run_id, ordinal),
      LATERAL (SELECT coalesce(t.bytes * u.amplification, 0)) AS w (written)
 WHERE t.run_id = of_run
 $$;
+
+--
+-- stream_seconds
+--
+CREATE FUNCTION sync_probe.stream_seconds(run_id bigint)
+RETURNS TABLE (
+    second integer,
+    began_at timestamptz,
+    test text,
+    method text,
+    direct_io boolean,
+    mb_per_sec double precision,
+    slowest_us double precision,
+    device_utilization double precision,
+    bar text,
+    stall text)
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM sync_probe_internal.require_run('stream_seconds()', run_id,
+        '{sync_probe.runs,sync_probe.measurements,sync_probe_internal.stream_seconds}');
+    RETURN QUERY
+        SELECT s.second, s.began_at, m.test, m.method, m.direct_io,
+               round(r.rate::numeric, 1)::float8, s.slowest_us, s.device_utilization,
+               sync_probe.bar(r.rate / nullif(max(r.rate) OVER (PARTITION BY s.ordinal), 0)),
+               x.kind || format(' of %s ms: %s', x.stalled_ms, x.meanwhile)
+        FROM sync_probe_internal.stream_seconds AS s
+        JOIN sync_probe.measurements AS m ON m.run_id = s.run_id AND m.ordinal = s.ordinal
+        LEFT JOIN sync_probe_internal.stalls(stream_seconds.run_id) AS x ON x.second = s.second,
+             LATERAL (SELECT s.bytes / nullif(s.length_ms, 0) / 1048.576) AS r (rate)
+        WHERE s.run_id = stream_seconds.run_id
+        ORDER BY s.second, s.ordinal;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe.stream_seconds IS
+  'Seconds of a run of suite stream: rate, longest flush, busy share of the device (0 to 1, an '
+  'upper bound), and stalls. Requires SELECT on the tables';

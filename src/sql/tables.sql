@@ -224,8 +224,8 @@ BEGIN
     IF TG_RELID <> 'sync_probe.runs'::regclass THEN
         RAISE insufficient_privilege;
     END IF;
-    FOREACH belonging IN ARRAY
-        '{sync_probe.measurements,sync_probe_internal.samples,sync_probe.stream_seconds}'::text[]
+    FOREACH belonging IN ARRAY '{sync_probe.measurements,sync_probe_internal.samples,
+        sync_probe_internal.stream_seconds}'::regclass[]
     LOOP
         -- TRUNCATE has no table of old rows
         EXECUTE concat('DELETE FROM ', belonging, CASE TG_OP

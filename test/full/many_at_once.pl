@@ -86,7 +86,7 @@ sub open_files ($pid)
 sub sizes ($session)
 {
 	sql($node, 'TRUNCATE sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples,'
-		  . ' sync_probe.stream_seconds, sync_probe.workload_results,'
+		  . ' sync_probe_internal.stream_seconds, sync_probe.workload_results,'
 		  . ' sync_probe.commit_wait_results');
 	sql($node, 'VACUUM; CHECKPOINT');
 	my ($files, $bytes) = (0, 0);

@@ -42,7 +42,7 @@ SET pg_sync_probe.max_stream_write = '48MB';
 SELECT sum(ops * pg_size_bytes(test)) <= 48 * 1048576
 FROM sync_probe.probe('pg_wal', 'stream', duration => '120 s');
 SELECT sum(bytes) <= 48 * 1048576, min((storage ->> 'file_bytes')::int) <= 48 * 1048576
-FROM sync_probe.stream_seconds JOIN sync_probe.runs USING (run_id)
+FROM sync_probe_internal.stream_seconds JOIN sync_probe.runs USING (run_id)
 SQL
 is($within, "t\nt|t", 'a stream writes no more than its limit');
 like($err, qr/NOTICE:  the run ended after \d+\.\d s: .*max_stream_write \(48 MB\) is used up

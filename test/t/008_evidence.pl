@@ -213,7 +213,7 @@ SQL
 	is(answer($node, <<'SQL') =~ s/^\n+//r, 't|t|0', 'a stream in memory: no device did anything');
 SELECT FROM sync_probe.probe('on_tmpfs', 'stream', duration => '300 ms') WHERE run_id IS NULL;
 SELECT count(*) > 0, sum(bytes) > 0, count(device_bytes)
-FROM sync_probe.stream_seconds
+FROM sync_probe_internal.stream_seconds
 SQL
 }
 

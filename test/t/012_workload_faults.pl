@@ -235,8 +235,7 @@ SQL
 for (
 	[ 'max_connections', 'postgres', 20, 3, 3, 18 ],
 	[ 'max_connections, not superuser', 'runner', 20, -1, -1, 15 ],
-	[ 'of the role', 'runner', 5, 4, 6, 2 ],
-	[ 'of the database', 'runner', 5, 7, 5, 3 ])
+	[ 'of the role', 'runner', 5, 4, 6, 2 ], [ 'of the database', 'runner', 5, 7, 5, 3 ])
 {
 	my ($name, $role, $clients, $of_role, $of_database, $most) = @$_;
 	sql($node, "ALTER ROLE runner CONNECTION LIMIT $of_role;"
@@ -278,8 +277,7 @@ for my $setting ("client_encoding = 'LATIN1'", 'standard_conforming_strings = of
 
 my $too_long = length($node->data_dir . '/.s.PGSQL.' . $node->port) > 100;
 for (
-	[ '', '127.0.0.1', '127.0.0.1' ],
-	[ '', '*', '127.0.0.1' ],
+	[ '', '127.0.0.1', '127.0.0.1' ], [ '', '*', '127.0.0.1' ],
 	$too_long ? () : [ '.', '', $node->data_dir ])
 {
 	my ($directories, $address, $host) = @$_;

@@ -120,7 +120,7 @@ UPDATE sync_probe.runs AS r SET storage = r.storage || jsonb_build_object('devic
     SELECT jsonb_object_agg(m.ordinal, random())
     FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id))
 WHERE EXISTS (SELECT FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id);
-UPDATE sync_probe.stream_seconds SET length_ms = length_ms * 10 ^ (6 * random() - 3),
+UPDATE sync_probe_internal.stream_seconds SET length_ms = length_ms * 10 ^ (6 * random() - 3),
     slowest_us = slowest_us * 10 ^ (6 * random() - 2);
 UPDATE sync_probe.workload_results SET tps = tps * 10 ^ (6 * random() - 3),
     latency_p50_ms = latency_p50_ms * 10 ^ (6 * random() - 3);

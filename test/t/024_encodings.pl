@@ -14,8 +14,7 @@ my $document = sql($node, $export);
 
 # Encoding, bytes of a label in it, and how HTML has them.  UTF-8: test/tap/html.sql.
 for (
-	[ 'LATIN1', 'e4 20 df', '&#228; &#223;' ],
-	[ 'WIN1252', '80 81', '&#8364;&#65533;' ],
+	[ 'LATIN1', 'e4 20 df', '&#228; &#223;' ], [ 'WIN1252', '80 81', '&#8364;&#65533;' ],
 	# one character there, two in Unicode
 	[ 'EUC_JIS_2004', 'a4f7', '&#12363;&#12442;' ],
 	# bytes without a meaning: UTF-8 where they are valid, here not in the middle and the end

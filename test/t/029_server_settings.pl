@@ -61,8 +61,7 @@ sub flags_of_probe (@wanted)
 my @methods = grep { $_ ne 'fsync_writethrough' } split /\n/,
   sql($node, "SELECT unnest(enumvals) FROM pg_settings WHERE name = 'wal_sync_method' ORDER BY 1");
 for (
-	[ 'wal_level = replica' ],
-	[ "wal_level = minimal\nmax_wal_senders = 0" ],
+	[ 'wal_level = replica' ], [ "wal_level = minimal\nmax_wal_senders = 0" ],
 	[ 'debug_io_direct = wal', qr/debug_io_direct|Invalid argument/ ])
 {
 	my ($name) = $_->[0] =~ /(.*)/;

@@ -212,8 +212,7 @@ fails_ok($node, 'another cluster', 'SELECT sync_probe.power_test_result(1)', '55
 	qr/is of a power test of another cluster\nDETAIL:  Its system identifier is 1\./);
 for (
 	[ 'a link', sub { symlink "$data/postgresql.conf", $_[0] } ],
-	[ 'a pipe', sub { mkfifo($_[0], 0600) } ],
-	[ 'a directory', sub { mkdir $_[0] } ])
+	[ 'a pipe', sub { mkfifo($_[0], 0600) } ], [ 'a directory', sub { mkdir $_[0] } ])
 {
 	my ($case, $make) = @$_;
 	unlink $file{pg_wal};

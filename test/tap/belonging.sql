@@ -16,12 +16,12 @@ INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status)
 SELECT r, o, '8 kB', 'fsync', 'ok' FROM generate_series(901, 903) AS r, generate_series(1, 2) AS o;
 INSERT INTO sync_probe_internal.samples (run_id, ordinal)
 SELECT run_id, ordinal FROM sync_probe.measurements;
-INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second)
+INSERT INTO sync_probe_internal.stream_seconds (run_id, ordinal, second)
 SELECT run_id, ordinal, 7 FROM sync_probe.measurements;
 CREATE TEMP VIEW belonging AS
 SELECT 'measurements' AS "table", run_id FROM sync_probe.measurements
 UNION ALL SELECT 'samples', run_id FROM sync_probe_internal.samples
-UNION ALL SELECT 'seconds', run_id FROM sync_probe.stream_seconds;
+UNION ALL SELECT 'seconds', run_id FROM sync_probe_internal.stream_seconds;
 
 SELECT throws_ok('UPDATE sync_probe.runs SET run_id = run_id + 10', '428C9', NULL,
                  'the number of a run is not given by hand');

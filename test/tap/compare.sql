@@ -80,8 +80,7 @@ FROM got;
 CREATE TEMP TABLE other (name text, run text, of_case text, says text,
                          both_runs text DEFAULT '', both_cases text DEFAULT '');
 INSERT INTO other VALUES
-('nothing', '', '', NULL),
-('another host', 'host=web2', '', '^host web2, not \S+$'),
+('nothing', '', '', NULL), ('another host', 'host=web2', '', '^host web2, not \S+$'),
 ('an unknown host', 'host=null, system_identifier=null', '', '^host unknown, not \S+$'),
 ('another cluster', 'system_identifier=1', '', '^another cluster$'),
 ('another device', 'device=sdb, filesystem=zfs, location=fast', '', NULL),

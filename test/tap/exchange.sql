@@ -14,7 +14,8 @@ VALUES (:a, 2, 'paced', 'fsync', 'ok', 0.1, 7), (:a, 1, '', '', 'error', 1 / 3.0
 INSERT INTO sync_probe_internal.samples VALUES
     (:a, 2, '{0.1,NULL,0.30000000000000004}', '{}', '{0.001,131.072}', '{1,NULL}'),
     (:a, 1, NULL, NULL, NULL, NULL);
-INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second) VALUES (:a, 2, 1), (:a, 2, 0);
+INSERT INTO sync_probe_internal.stream_seconds (run_id, ordinal, second)
+VALUES (:a, 2, 1), (:a, 2, 0);
 
 CREATE TEMP TABLE document AS SELECT sync_probe.export_json(ARRAY[:b, :a]) AS document;
 SELECT is((SELECT array_agg(r ->> 'suite') FROM jsonb_array_elements(document -> 'runs') AS r),
@@ -81,8 +82,7 @@ INSERT INTO wrong VALUES
 ('{runs,1,started_at}', '"\tinfinity"', 'a figure that is neither 0 nor from 10\^-100 to 10\^15$'),
 ('{runs,1,finished_at}', '"2999-01-01"', 'runs\[1\]: its finished_at is in the future$'),
 ('{runs,1,host}', to_jsonb(repeat('x', 256)), 'runs\[1\]: its host is longer than 255 characters$'),
-('{runs,1,suite}', '"Other"', '^23514'),
-('{runs,1,measurements,1,status}', '"fine"', '^23514'),
+('{runs,1,suite}', '"Other"', '^23514'), ('{runs,1,measurements,1,status}', '"fine"', '^23514'),
 ('{runs,1,measurements,1,p50_us}', '"-1"', 'a figure that is neither 0 nor from 10'),
 ('{runs,1,measurements,1,mean_us}', '1e-101', 'a figure that is neither'),
 ('{runs,1,samples,0,ordinal}', '9', 'samples has an ordinal that measurements has not$'),
@@ -137,6 +137,7 @@ SELECT set_eq('SELECT * FROM sync_probe.recommendation_details', 'SELECT * FROM 
 SELECT lives_ok(format('SELECT t::text FROM %s AS t',
                        replace(relation, 'IDS', quote_literal(:'ids'))), relation)
 FROM unnest(ARRAY['unnest(IDS::bigint[]) AS i, sync_probe.latency_histogram(i)',
+                  'unnest(IDS::bigint[]) AS i, sync_probe.stream_seconds(i)',
                   'sync_probe.findings',
                   'unnest(IDS::bigint[]) AS i, sync_probe_internal.stalls(i)',
                   'sync_probe.history()', 'sync_probe.compare(IDS)',

@@ -168,20 +168,20 @@ INSERT INTO asked VALUES
 ('.findings', 'd', '[{"location": "b", "severity": "warning"},
     {"location": "pg_wal", "severity": "warning"}]', NULL);
 SELECT results_eq('SELECT * FROM sync_probe.fleet_recommendations',
-    $$VALUES ('c'::name, NULL::name, NULL, NULL, NULL, 'could not connect'),
-             ('e', NULL, NULL, NULL, NULL,
+    $$VALUES ('c'::name, NULL::name, 'no answer', NULL::text, 'could not connect'),
+             ('e', NULL, 'no answer', NULL,
               'invalid input syntax for type double precision: "much"'),
-             ('d', 'pg_wal', 'unsafe', NULL, NULL, NULL), ('d', 'b', 'unsafe', NULL, NULL, NULL),
-             ('d', 'u', 'outdated', NULL, NULL, NULL), ('d', 't', 'switch', NULL, NULL, NULL),
-             ('a', 'pg_wal', 'undecided', 'fdatasync', 'it is so', NULL),
-             ('d', 'v', 'not probed', NULL, NULL, NULL), ('a', 't', 'keep', NULL, NULL, NULL),
-             ('d', 'w', 'unheard of', NULL, NULL, NULL)$$,
+             ('d', 'pg_wal', 'unsafe', NULL, NULL), ('d', 'b', 'unsafe', NULL, NULL),
+             ('d', 'u', 'outdated', NULL, NULL), ('d', 't', 'switch', NULL, NULL),
+             ('a', 'pg_wal', 'undecided', 'fdatasync', 'it is so'),
+             ('d', 'v', 'not probed', NULL, NULL), ('a', 't', 'keep', NULL, NULL),
+             ('d', 'w', 'unheard of', NULL, NULL)$$,
     'recommendations of nodes, whatever columns they have, the worst first');
 SELECT results_eq('SELECT * FROM sync_probe.fleet_findings',
-    $$VALUES ('c'::name, NULL::name, NULL, NULL, NULL, 'could not connect'),
-             ('a', 't', 'error', 'low_space', NULL, NULL),
-             ('d', 'pg_wal', 'warning', NULL, NULL, NULL), ('d', 'b', 'warning', NULL, NULL, NULL),
-             ('a', 'pg_wal', 'info', 'x', 'y', NULL)$$, 'findings of nodes');
+    $$VALUES ('c'::name, NULL::name, 'error', 'no_answer', 'could not connect'),
+             ('a', 't', 'error', 'low_space', NULL),
+             ('d', 'pg_wal', 'warning', NULL, NULL), ('d', 'b', 'warning', NULL, NULL),
+             ('a', 'pg_wal', 'info', 'x', 'y')$$, 'findings of nodes');
 
 -- ------------------------------------------------------------------ probes
 

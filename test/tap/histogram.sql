@@ -1,5 +1,5 @@
 -- What sync_probe.latency_histogram makes of recorded buckets.
-\set tests 9
+\set tests 11
 \ir include/begin.sql
 
 INSERT INTO sync_probe.runs (run_id, location, suite) OVERRIDING SYSTEM VALUE
@@ -48,8 +48,8 @@ UPDATE sync_probe_internal.samples SET bucket_ops = '{0, 0}', bucket_lower_us = 
 SELECT is(count(*) FILTER (WHERE bar IS NULL), 4::bigint, 'buckets that are all empty have no bar')
 FROM histogram;
 
-SELECT throws_ok(format('SELECT FROM sync_probe.latency_histogram(%s)', id), '22023', error, error)
+SELECT throws_ok(format('SELECT FROM sync_probe.%s(%s)', f, id), '22023', error, error)
 FROM (VALUES ('1002', 'run 1002 does not exist'), ('NULL', 'argument "run_id" must not be null'))
-    AS v (id, error);
+         AS v (id, error), unnest('{latency_histogram,stream_seconds}'::text[]) AS f;
 
 \ir include/end.sql

@@ -164,8 +164,7 @@ FROM (VALUES
 ('a trial did not compare what it recommends', 'compared=fdatasync fsync_writethrough'),
 ('an undecided trial', 'verdict=undecided, longer_duration=3 min'),
 ('a trial of another setting', 'setting=commit_delay, recommended_value=0, compared=0 50'),
-('a trial of another server', 'host=elsewhere'),
-('a trial on another device', 'device=sdz'),
+('a trial of another server', 'host=elsewhere'), ('a trial on another device', 'device=sdz'),
 ('a trial with another method in use', 'recommended_value=fsync, wal_sync_method=fsync'))
     AS v (name, live);
 

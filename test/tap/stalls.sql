@@ -9,8 +9,8 @@ SELECT pg_temp.record_cases(1, '{"test": "8 kB", "p50_us": 200}',
        pg_temp.record_cases(2, '{"test": "8 kB", "method": "open_datasync", "direct_io": true}');
 
 -- Usual seconds: 40 MB/s of 8 kB, where the device writes twice the bytes, and 400 of 1 MB.
-INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, began_at, length_ms, bytes,
-    slowest_us, device_bytes, device_utilization)
+INSERT INTO sync_probe_internal.stream_seconds (run_id, ordinal, second, began_at, length_ms,
+    bytes, slowest_us, device_bytes, device_utilization)
 SELECT 1, 1 + n % 2, n, timestamptz '2026-01-01 12:00:00Z' + make_interval(secs => n), 1000,
        bytes, 900, 2 * bytes, 0.8
 FROM generate_series(0, 19) AS n,
@@ -21,15 +21,15 @@ CREATE FUNCTION pg_temp.stalls(n integer, changes text, OUT stalls text, OUT mea
 LANGUAGE plpgsql AS $$
 BEGIN
     CREATE TEMP TABLE was ON COMMIT DROP AS
-    SELECT * FROM sync_probe.stream_seconds WHERE run_id = 1 AND second = n;
-    DELETE FROM sync_probe.stream_seconds WHERE run_id = 1 AND second = n;
-    INSERT INTO sync_probe.stream_seconds
+    SELECT * FROM sync_probe_internal.stream_seconds WHERE run_id = 1 AND second = n;
+    DELETE FROM sync_probe_internal.stream_seconds WHERE run_id = 1 AND second = n;
+    INSERT INTO sync_probe_internal.stream_seconds
     SELECT (jsonb_populate_record(was, pg_temp.given(changes))).* FROM was;
     SELECT string_agg(concat_ws(' ', s.kind, s.stalled_ms, s.test, s.second, s.began_at::time),
                       ', '), min(s.meanwhile)
     INTO stalls, meanwhile FROM sync_probe_internal.stalls(1) AS s;
-    DELETE FROM sync_probe.stream_seconds WHERE run_id = 1 AND second = n;
-    INSERT INTO sync_probe.stream_seconds SELECT * FROM was;
+    DELETE FROM sync_probe_internal.stream_seconds WHERE run_id = 1 AND second = n;
+    INSERT INTO sync_probe_internal.stream_seconds SELECT * FROM was;
     DROP TABLE was;
 END
 $$;
@@ -74,14 +74,26 @@ FROM (VALUES
                                  ELSE 'bytes=1048576; ' END || v.changes) AS s;
 
 -- a case without a median, and one without any bytes, compare with nothing
-INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, length_ms, bytes, slowest_us) VALUES
-(2, 1, 0, 1000, 0, NULL), (2, 1, 1, 1000, 8192, 100001);
+INSERT INTO sync_probe_internal.stream_seconds (run_id, ordinal, second, length_ms, bytes,
+    slowest_us)
+VALUES (2, 1, 0, 1000, 0, NULL), (2, 1, 1, 1000, 8192, 100001);
 SELECT results_eq('SELECT second, kind FROM sync_probe_internal.stalls(2)',
                   $$VALUES (1, 'flush')$$, 'figures that are missing');
-INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, length_ms, bytes, slowest_us)
+INSERT INTO sync_probe_internal.stream_seconds (run_id, ordinal, second, length_ms, bytes,
+    slowest_us)
 SELECT 2, 1, n, 1000, 8192, 900 FROM generate_series(2, 40) AS n;
 SELECT matches((pg_temp.stalls(4, 'bytes=1048576')).stalls, 'second 1000 8 kB 4 ',
                'what is usual is so in the same run');
+UPDATE sync_probe_internal.stream_seconds SET slowest_us = 100001, bytes = bytes / 4
+WHERE run_id = 1 AND second = 2;
+SELECT results_eq('SELECT second, began_at, test, method, direct_io, mb_per_sec, slowest_us,
+                          device_utilization, length(bar), stall
+                   FROM sync_probe.stream_seconds(1) WHERE second IN (1, 2)',
+    $$VALUES (1, '2026-01-01 12:00:01Z'::timestamptz, '1 MB', 'fdatasync', false, 400::float8,
+              900::float8, 0.8::float8, 40, NULL),
+             (2, '2026-01-01 12:00:02Z', '8 kB', 'fdatasync', false, 10, 100001, 0.8, 10,
+              'flush of 100 ms: unknown: the counters of the device were not read')$$,
+    'stream_seconds() has the rate of each second, and its stall');
 DELETE FROM sync_probe.runs;
 
 -- ------------------------------------------------------------------ the finding
@@ -97,13 +109,14 @@ DECLARE
         NOT run ? 'elsewhere');
 BEGIN
     PERFORM pg_temp.record_cases(id, '{"test": "8 kB", "p50_us": 200}');
-    INSERT INTO sync_probe.stream_seconds
+    INSERT INTO sync_probe_internal.stream_seconds
     SELECT r.*
     FROM generate_series(0, 39) AS n,
-         jsonb_populate_record(NULL::sync_probe.stream_seconds, jsonb_build_object('run_id', id,
-             'ordinal', 1, 'second', n, 'began_at', now(), 'length_ms', 1000, 'bytes', 40960000,
-             'slowest_us', 900) || CASE WHEN n < coalesce((change ->> 'seconds')::int, 1)
-                                        THEN change ELSE '{}' END) AS r;
+         jsonb_populate_record(NULL::sync_probe_internal.stream_seconds, jsonb_build_object(
+             'run_id', id, 'ordinal', 1, 'second', n, 'began_at', now(), 'length_ms', 1000,
+             'bytes', 40960000, 'slowest_us', 900)
+             || CASE WHEN n < coalesce((change ->> 'seconds')::int, 1)
+                     THEN change ELSE '{}' END) AS r;
     RETURN coalesce((SELECT concat_ws(' ', f.location, f.severity, f.message)
                      FROM sync_probe.findings AS f WHERE f.code = 'stream_stalls'), 'none');
 END
@@ -119,7 +132,7 @@ SELECT is(pg_temp.found('bytes=1048576, seconds=2'),
           'pg_wal warning a stream stalled 2 times in 40.0 s, for 2.0 s in all; in the longest'
           ' stall, of 1.0 s, unknown: the counters of the device were not read', 'but with two');
 SELECT is((SELECT count(*) FROM sync_probe.findings WHERE code = 'stream_stalls'
-           AND commands = ARRAY[format('SELECT * FROM sync_probe.stream_seconds WHERE run_id = %s',
+           AND commands = ARRAY[format('SELECT * FROM sync_probe.stream_seconds(%s)',
                                        evidence ->> 'run_id')]
            AND evidence @> '{"stalls": 2, "stalled_seconds": 2, "seconds": 40,
                               "longest": [{"kind": "second", "second": 0, "test": "8 kB"}]}'),

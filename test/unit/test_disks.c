@@ -380,8 +380,7 @@ static const struct
 	{"write back last", "vdc vdb", "", "write back, 30, 30"},
 	{"not surely flushed", "dm-0", DM("LVM-abc") SLAVE("vda") SLAVE("vdc"), "write back, 2, -1"},
 	{"write through", "vdc vdf", "", "write through, -1, -1; flushes only"},
-	{"unknown last", "vdc vde", "", ", 7, -1"},
-	{"unknown first", "vde vdc", "", ", 7, -1"},
+	{"unknown last", "vdc vde", "", ", 7, -1"}, {"unknown first", "vde vdc", "", ", 7, -1"},
 	{"unknown, write back", "vde vdb", "", "write back, 7, 30"},
 	{"unknown both", "vde vdg", "", ", 7, 16"},
 	/* missing flushes prove nothing where one disk counts none */

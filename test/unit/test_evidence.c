@@ -395,8 +395,7 @@ static const struct
 	 * A verdict may be settled before the windows are enough: then the run goes on to the next
 	 * look.  Idle samples tell, windows tell, or nothing: each has a flush, or no disk needs one.
 	 */
-	{4, 0, 1, YES, .windows = {0, 0}, .looks = 1},
-	{60, 0, 0, NO, .windows = {0, 0}, .looks = 1},
+	{4, 0, 1, YES, .windows = {0, 0}, .looks = 1}, {60, 0, 0, NO, .windows = {0, 0}, .looks = 1},
 	{4, 1500, 1, YES, .windows = {10, 150}, .looks = 1},
 	{4, 5000, 1, UNKNOWN, .windows = {200, 350}, .looks = 2},
 	{4, 5000, 1, UNKNOWN, .windows = {0, 350}, .looks = 1, .passes_none = true},
@@ -570,8 +569,7 @@ TEST(knows_what_a_device_hides)
 	}			rows[] = {
 		{{.write_cache = "write back"}, 2, NO}, {{.write_cache = "write back", .fua = true}, 2, NO},
 		{{.write_cache = "write back", .flushes_uncounted = true}, 2, UNKNOWN},
-		{{.write_cache = "write through"}, 2, NO_CACHE},
-		{{.write_cache = "write through"}, 0, NO},
+		{{.write_cache = "write through"}, 2, NO_CACHE}, {{.write_cache = "write through"}, 0, NO},
 		{{.write_cache = "write through", .writes_uncounted = true}, 0, NO_CACHE},
 		{{.write_cache = "write through", .syncs_nothing = " (in memory)"}, 2, NO},
 	};

@@ -25,15 +25,13 @@ TEST(judges_what_a_ring_shows)
 		{{0, 1, 2, 0}, 3, "refuted", 2, 1}, {{0, 0, 2, 0}, 0, "refuted", 2, 1},
 		{{0, 1, 2, 3}, 3, "proven", 3, 0},
 		/* number 5 is being written over 1 */
-		{{4, 0, 2, 3}, 4, "proven", 4, 0},
-		{{4, 0, 2, 3}, 5, "refuted", 4, 1},
+		{{4, 0, 2, 3}, 4, "proven", 4, 0}, {{4, 0, 2, 3}, 5, "refuted", 4, 1},
 		{{4, 1, 2, 3}, 5, "refuted", 4, 1},
 		/* what the client did not see was synced, too, if a later number is there */
 		{{8, 5, 6, 7}, 1, "proven", 8, 0}, {{8, 9, 0, 7}, 8, "proven", 9, 0},
 		{{4, 9, 6, 7}, 7, "refuted", 9, 1}, {{0, 9, 0, 7}, 9, "refuted", 9, 1},
 		/* all is old, or gone, or the number is wrong */
-		{{4, 5, 2, 3}, 9, "refuted", 5, 4},
-		{{0, 0, 0, 0}, 9, "refuted", 0, 3},
+		{{4, 5, 2, 3}, 9, "refuted", 5, 4}, {{0, 0, 0, 0}, 9, "refuted", 0, 3},
 		{{8, 5, 6, 7}, INT64_MAX, "refuted", 8, 4},
 	};
 

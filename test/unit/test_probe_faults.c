@@ -41,12 +41,9 @@ static const struct
 {
 	{PWRITE, "pwrite", {EIO, ENOSPC, EDQUOT, SHORT_WRITE, EINTR, EINVAL}},
 	{PWRITEV, "pwrite", {EIO, EDQUOT, SHORT_WRITE, EINTR}},
-	{OPENAT, "open", {EIO, EMFILE, ENOENT, EINTR}},
-	{FSTAT, "fstat", {EIO}},
-	{CLOSE, "close", {EIO, ENOSPC, EINTR}},
-	{FSYNC, "fsync", {EIO, ENOSPC, EINTR}},
-	{FDATASYNC, "fdatasync", {EIO, ENOSPC, EINTR}},
-	{RENAME, "rename", {EIO, EINTR}},
+	{OPENAT, "open", {EIO, EMFILE, ENOENT, EINTR}}, {FSTAT, "fstat", {EIO}},
+	{CLOSE, "close", {EIO, ENOSPC, EINTR}}, {FSYNC, "fsync", {EIO, ENOSPC, EINTR}},
+	{FDATASYNC, "fdatasync", {EIO, ENOSPC, EINTR}}, {RENAME, "rename", {EIO, EINTR}},
 	{UNLINK, "unlink", {EIO, EINTR}},
 };
 

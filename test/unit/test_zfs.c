@@ -21,16 +21,14 @@ static const struct
 	{"d\tsync\tdisabled\tlocal\nd\tcom.example:sync\talways\tlocal\n", "d", "disabled  0"},
 	{"big pool/d e\tsync\talways\tinherited from big pool\n", "big pool/d e", "always  0"},
 	/* knows no sync: the log is always written */
-	{"@zfs/get_zfs_fuse.txt", "spz", " latency 131072"},
-	{"@zfs/get_openzfs.txt", "tank", "  0"},
+	{"@zfs/get_zfs_fuse.txt", "spz", " latency 131072"}, {"@zfs/get_openzfs.txt", "tank", "  0"},
 	/* cut off, no source, blanks for tabs, not told, empty */
 	{"d\tsync\tdisabled\tloc", "d", "  0"}, {"d\tsync\tdisabled\n", "d", "  0"},
 	{"d  sync  disabled  local\n", "d", "  0"}, {"d\tsync\t-\t-\n", "d", "  0"},
 	{"d\tsync\t\tlocal\n", "d", "  0"},
 	/* the longest value, and a longer one */
 	{"d\tsync\t123456789012345\tlocal\n", "d", "123456789012345  0"},
-	{"d\tsync\t1234567890123456\tlocal\n", "d", "  0"},
-	{"d\trecordsize\t128K\t-\n", "d", "  0"},
+	{"d\tsync\t1234567890123456\tlocal\n", "d", "  0"}, {"d\trecordsize\t128K\t-\n", "d", "  0"},
 };
 
 /* The tree of pool "p". */
