@@ -107,7 +107,8 @@ SELECT nullif(concat_ws('; ',
                         AND run.flush_size IS DISTINCT FROM first_run.flush_size
                    ELSE (run.flush_size::bigint - 1) / 8192
                         <> (first_run.flush_size::bigint - 1) / 8192 END
-         THEN format('flushes of %s bytes, not %s', run.flush_size, first_run.flush_size) END,
+         THEN format('flushes of %s bytes, not %s', coalesce(run.flush_size::text, 'unknown'),
+                     coalesce(first_run.flush_size::text, 'unknown')) END,
     CASE WHEN measured.direct_io <> first_case.direct_io
          THEN CASE WHEN measured.direct_io THEN 'with O_DIRECT' ELSE 'without O_DIRECT' END END,
     -- other tests flush back to back

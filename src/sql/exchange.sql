@@ -54,7 +54,7 @@ COMMENT ON FUNCTION sync_probe.export_json IS
 --
 -- The types and constraints of the tables decide what a row may be, fault what else is wrong.
 -- Views divide and multiply figures, so none is negative, infinite, beyond 10^15, or so small that
--- they would underflow; but identifiers of clusters may be.  The tables' types
+-- their products would underflow; but identifiers of clusters may be.  The tables' types
 -- read figures in strings, too: so what they make of them is looked at.
 --
 CREATE FUNCTION sync_probe.import_json(document text)
@@ -119,11 +119,12 @@ BEGIN
                                    NULL::sync_probe_internal.stream_seconds,
                                    r.run -> 'stream_seconds') AS x)),
                           '$.** ? (
-                              @.type() == "number" && (@ < 0 || @ > 1e15 || @ > 0 && @ < 1e-100)
+                              @.type() == "number" && (@ < 0 || @ > 1e15 || @ > 0 && @ < 1e-30)
                               || @ like_regex "^(nan|-?infinity)$" flag "i")')
-                     THEN 'it has a figure that is neither 0 nor from 10^-100 to 10^15'
-                     WHEN (r.run ->> 'finished_at')::timestamptz > now() + interval '1 day'
-                     THEN 'its finished_at is in the future'
+                     THEN 'it has a figure that is neither 0 nor from 10^-30 to 10^15'
+                     WHEN (r.run ->> 'finished_at')::timestamptz
+                          NOT BETWEEN '2000-01-01' AND now() + interval '1 day'
+                     THEN 'its finished_at is before 2000, or in the future'
                      -- without_paths() makes a regular expression of it: a long one takes minutes
                      WHEN length(r.run ->> 'host') > 255
                      THEN 'its host is longer than 255 characters'

@@ -244,7 +244,10 @@ BEGIN
 
     IF refused IS NOT NULL THEN result := result || (run.location, 'info', 'direct_io_refused',
         format('the file system (%s) refuses O_DIRECT', coalesce(run.filesystem, 'unknown')),
-        'PostgreSQL works without direct I/O; debug_io_direct = wal would fail here.', NULL,
+        CASE WHEN run.server_version_num < '160000'
+             THEN 'An open_* method with wal_level = minimal would fail here.'
+             ELSE 'PostgreSQL works without direct I/O; debug_io_direct = wal would fail here.'
+             END, NULL,
         jsonb_build_object('run_id', run.run_id, 'methods', refused)
         )::sync_probe_internal.finding;
     END IF;
@@ -467,7 +470,8 @@ CROSS JOIN LATERAL (
            max(x.stalled_ms) / 1000 AS longest,
            max(x.stalled_ms) FILTER (WHERE x.kind = 'flush') / 1000 AS longest_flush,
            (array_agg(x.meanwhile ORDER BY x.stalled_ms DESC))[1] AS meanwhile,
-           jsonb_agg(x ORDER BY x.stalled_ms DESC) AS list
-    FROM sync_probe_internal.stalls(r.run_id) AS x) AS t
+           to_jsonb((array_agg(x ORDER BY x.stalled_ms DESC))[:5]) AS list
+    FROM sync_probe_internal.judged_seconds(r.run_id) AS x
+    WHERE x.kind IS NOT NULL) AS t
 WHERE t.longest_flush >= 1 OR t.seconds >= d.seconds / 20
 $$;

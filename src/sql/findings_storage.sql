@@ -222,8 +222,9 @@ FOREACH p IN ARRAY facts LOOP
                coalesce(p.mount_point, p.directory), pg_size_pretty(p.available_bytes),
                pg_size_pretty(reserve)),
         CASE WHEN p.holds_wal
-             THEN 'A full pg_wal stops the cluster: free space, or lower max_wal_size.'
-                  ' SELECT * FROM pg_replication_slots shows what retains WAL.'
+             THEN concat('A full pg_wal stops the cluster: free space',
+                         CASE WHEN growth > kept THEN ', or lower max_wal_size' END,
+                         '. SELECT * FROM pg_replication_slots shows what retains WAL.')
              ELSE 'Free space, or move tables: no probe runs with less than the reserve.' END, NULL,
         jsonb_build_object('available_bytes', p.available_bytes, 'reserve_bytes', reserve,
                            'size_bytes', p.size_bytes))::sync_probe_internal.finding;

@@ -288,6 +288,7 @@ RETURNS TABLE (server name, location name, verdict text, current_method text,
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET intervalstyle = 'postgres'
+SET extra_float_digits = 1
 AS $$
 DECLARE
     examined jsonb := (

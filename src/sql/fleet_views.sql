@@ -26,7 +26,7 @@ COMMENT ON VIEW sync_probe.fleet_recommendations IS
 COMMENT ON COLUMN sync_probe.fleet_recommendations.server IS 'Foreign server';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.location IS 'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.verdict IS
-  'As in recommendation_details; no answer: reason has the error';
+  'As in recommendation_details; no answer: none that can be read, reason has the error';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.recommended_method IS
   'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.fleet_recommendations.reason IS 'As in recommendation_details';
@@ -48,9 +48,10 @@ COMMENT ON VIEW sync_probe.fleet_findings IS
   'findings of each node, worst first. Requires EXECUTE on fleet_run()';
 COMMENT ON COLUMN sync_probe.fleet_findings.server IS 'Foreign server';
 COMMENT ON COLUMN sync_probe.fleet_findings.location IS 'As in findings';
-COMMENT ON COLUMN sync_probe.fleet_findings.severity IS 'As in findings';
+COMMENT ON COLUMN sync_probe.fleet_findings.severity IS
+  'As in findings; error also with no_answer';
 COMMENT ON COLUMN sync_probe.fleet_findings.code IS
-  'As in findings; no_answer: message has the error';
+  'As in findings; no_answer: none that can be read, message has the error';
 COMMENT ON COLUMN sync_probe.fleet_findings.message IS 'As in findings';
 
 --

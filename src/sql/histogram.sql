@@ -22,7 +22,7 @@ BEGIN
     RETURN QUERY
         SELECT m.ordinal, m.test, m.method,
                round(l.lower_us::numeric, CASE WHEN l.lower_us < 10 THEN 3 ELSE 1 END)::float8,
-               sum(b.ops)::bigint,
+               least(sum(b.ops), 9223372036854775807)::bigint,
                sync_probe.bar((sum(b.ops) / nullif(max(sum(b.ops)) OVER (PARTITION BY m.ordinal), 0)
                               )::float8)
         FROM sync_probe.measurements AS m

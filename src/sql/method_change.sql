@@ -55,6 +55,7 @@ FROM (SELECT string_agg(a.pid::text, ', ' ORDER BY a.pid)
                      -- it may flush WAL for the pages that it writes
                      WHEN 'background writer' THEN coalesce(a.wait_event, '') NOT IN
                          ('BgWriterMain', 'BgWriterHibernate', 'BgwriterMain', 'BgwriterHibernate')
+                     WHEN 'walwriter' THEN coalesce(a.wait_event, '') <> 'WalWriterMain'
                      ELSE a.state IN ('active', 'fastpath function call')
                          AND a.query_start < before END),
              -- track_activities is off there: it is unknown whether a statement runs

@@ -9,27 +9,22 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    found_suite text;
-    imported boolean;
+    -- a report of the program has no location
+    from_report boolean;
     size text;
     report text;
 BEGIN
-    SELECT r.suite, r.imported_at IS NOT NULL,
+    PERFORM sync_probe_internal.require_run('pg_test_fsync_report()', run_id,
+        '{sync_probe.runs,sync_probe.measurements}');
+    SELECT r.location IS NULL,
            -- unknown in an import that lacks the heading
            CASE WHEN r.flush_size % 1024 = 0 THEN format('%skB ', r.flush_size / 1024) ELSE '' END
-    INTO found_suite, imported, size FROM sync_probe.runs AS r
-    WHERE r.run_id = pg_test_fsync_report.run_id;
-    IF found_suite IS DISTINCT FROM 'pg_test_fsync' THEN
-        RAISE EXCEPTION USING
-            ERRCODE = 'invalid_parameter_value',
-            MESSAGE = CASE
-                WHEN pg_test_fsync_report.run_id IS NULL
-                THEN 'argument "run_id" must not be null'
-                WHEN found_suite IS NULL
-                THEN format('run %s does not exist', pg_test_fsync_report.run_id)
-                ELSE format('run %s is of suite "%s", expected "pg_test_fsync"',
-                            pg_test_fsync_report.run_id, found_suite) END,
-            HINT = 'See SELECT run_id FROM sync_probe.runs WHERE suite = ''pg_test_fsync''.';
+    INTO from_report, size FROM sync_probe.runs AS r
+    WHERE r.run_id = pg_test_fsync_report.run_id AND r.suite = 'pg_test_fsync';
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'run % is not of suite "pg_test_fsync"', run_id
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'See SELECT run_id FROM sync_probe.runs WHERE suite = ''pg_test_fsync''.';
     END IF;
 
     WITH line AS (
@@ -45,7 +40,7 @@ BEGIN
                    CASE WHEN m.ops_per_sec IS NOT NULL
                         THEN format('%13s ops/sec  %6s usecs/op',
                                     -- of a probe, ops_per_sec has fewer decimals
-                                    to_char(CASE WHEN imported THEN m.ops_per_sec
+                                    to_char(CASE WHEN from_report THEN m.ops_per_sec
                                                  ELSE 1e6 / nullif(m.mean_us, 0) END,
                                             'FM999999999990.000'),
                                     to_char(m.mean_us, 'FM999999999990'))
@@ -78,7 +73,7 @@ BEGIN
         GROUP BY s.position, s.has_note, s.heading
     ), head AS (
         SELECT concat_ws(E'\n',
-                   CASE WHEN imported THEN t.ops || ' operations per test'
+                   CASE WHEN from_report THEN t.ops || ' operations per test'
                         WHEN t.seconds = 1 THEN '1 second per test'
                         ELSE t.seconds || ' seconds per test' END,
                    CASE t.direct_io

@@ -162,7 +162,7 @@ BEGIN
                    WHEN 'undecided'
                    THEN format('Not settled: %s stays for now', a.current_method) END
             FROM unnest(data.advice) AS a
-            WHERE a.location = 'pg_wal' LIMIT 1), 'pg_wal has not been probed') END;
+            WHERE a.location = 'pg_wal' LIMIT 1), 'No probe of pg_wal counts') END;
     title := sync_probe_internal.clipped(title, 120);
     FOR section IN SELECT * FROM sync_probe_internal.report_sections() AS s ORDER BY s.place LOOP
         EXECUTE format($q$

@@ -40,7 +40,8 @@ SELECT 'lines' AS kind, CASE s.part WHEN 1 THEN 'MB/s' ELSE 'ms' END AS unit,
                              format('second %s, %s %s, %s of %s (%s)', x.second, x.test, x.method,
                                     x.kind, sync_probe_internal.html_duration(x.stalled_ms * 1000),
                                     x.meanwhile), '; ' ORDER BY x.stalled_ms DESC) || '.'
-                  FROM (SELECT * FROM sync_probe_internal.stalls(r.run_id) AS x
+                  FROM (SELECT * FROM sync_probe_internal.judged_seconds(r.run_id) AS x
+                        WHERE x.kind IS NOT NULL
                         ORDER BY x.stalled_ms DESC LIMIT 5) AS x), 'No stall.')) AS caption,
        s.marks, sync_probe_internal.report_cells(r.run_id, data.paths) AS cells
 FROM run AS r
@@ -108,7 +109,7 @@ SELECT 'bars' AS kind, 'ops/s' AS unit,
         FROM (VALUES (1, 'one_write', 'One write of %s kB'),
                      (2, 'two_writes', 'Two writes of %s kB')) AS t (n, test, title)
         JOIN sync_probe.measurements AS m ON m.test = t.test AND m.run_id = r.run_id,
-             LATERAL (SELECT format(t.title, r.flush_size / 1024) AS panel,
+             LATERAL (SELECT format(t.title, coalesce((r.flush_size / 1024)::text, '?')) AS panel,
                              concat(m.method, CASE WHEN m.direct_io THEN '*' END) AS name,
                              CASE m.choice WHEN 'current' THEN 'cur' END AS colour,
                              m.ops_per_sec AS number, m.status AS words) AS mark) AS marks,

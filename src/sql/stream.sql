@@ -15,32 +15,38 @@ CREATE TABLE sync_probe_internal.stream_seconds (
     slowest_us double precision,
     device_bytes bigint,
     device_utilization double precision,
-    slowest_device_utilization double precision,
-    PRIMARY KEY (run_id, ordinal, second)
+    slowest_device_utilization double precision
 );
+
+-- Not unique: of a short run, a case may have two turns in one second.
+CREATE INDEX ON sync_probe_internal.stream_seconds (run_id);
 
 GRANT SELECT ON sync_probe_internal.stream_seconds TO pg_monitor;
 
 SELECT pg_catalog.pg_extension_config_dump('sync_probe_internal.stream_seconds', '');
 
 --
--- stalls
---
--- Where a stream stalled: a flush of more than 100 ms and ten times the median of its test
--- case, or a second with less than a tenth of the median rate of its seconds.  A second that
--- the end of the run has cut short has too few flushes for a rate.
+-- The seconds of a run, and which of them stalled: kind is null if none did.  A stall is a flush of
+-- more than 100 ms and ten times the median of its test case, or a second with less than a tenth of
+-- the median rate of its seconds.  A second that the end of the run has cut short has too few
+-- flushes for that.  rate: in MB a second.
 --
 -- The busy share of the device, around the flush or in the whole second, shows who made it wait:
 -- not an idle device, and a busy one unless others wrote in that second.  written: the bytes that
 -- the run's own flushes usually make the device write in such a second.  A quarter more is no sign
 -- of others, nor are 8 MB: the journal and the log tree of any file system write less at a time.
 --
-CREATE FUNCTION sync_probe_internal.stalls(of_run bigint)
+CREATE FUNCTION sync_probe_internal.judged_seconds(of_run bigint)
 RETURNS TABLE (
-    test text,
-    method text,
     second integer,
     began_at timestamptz,
+    ordinal integer,
+    test text,
+    method text,
+    direct_io boolean,
+    rate double precision,
+    slowest_us double precision,
+    device_utilization double precision,
     kind text,
     stalled_ms double precision,
     meanwhile text)
@@ -57,10 +63,12 @@ WITH usual AS (
     WHERE run_id = of_run
     GROUP BY ordinal
 )
-SELECT m.test, m.method, t.second, t.began_at, k.kind,
-       round(k.stalled_ms::numeric, 1)::float8,
-       CASE WHEN num_nulls(k.utilization, t.device_bytes) > 0
-            THEN 'unknown: the counters of the device were not read'
+SELECT t.second, t.began_at, t.ordinal, m.test, m.method, m.direct_io,
+       t.bytes / nullif(t.length_ms, 0) / 1048.576, t.slowest_us, t.device_utilization,
+       k.kind, round(k.stalled_ms::numeric, 1)::float8,
+       CASE WHEN k.kind IS NULL THEN NULL
+            WHEN num_nulls(k.utilization, t.device_bytes) > 0
+            THEN 'the counters of the device were not read: the cause is unknown'
             ELSE format(
                 CASE WHEN k.utilization < 0.25
                      THEN 'the device was idle %s %% of the time: something above it waited (file'
@@ -72,16 +80,16 @@ SELECT m.test, m.method, t.second, t.began_at, k.kind,
                 pg_size_pretty(greatest(t.device_bytes - w.written, 0)::bigint)) END
 FROM sync_probe_internal.stream_seconds AS t
 JOIN usual AS u USING (ordinal)
-JOIN sync_probe.measurements AS m USING (run_id, ordinal),
-     LATERAL (SELECT t.slowest_us > greatest(10 * m.p50_us, 100000)) AS f (is_flush),
-     LATERAL (SELECT 'flush', t.slowest_us / 1000, t.slowest_device_utilization
-              WHERE f.is_flush
-              UNION ALL
-              SELECT 'second'::text, t.length_ms, t.device_utilization
-              WHERE NOT f.is_flush AND t.length_ms >= 500
-                AND t.bytes / nullif(t.length_ms, 0) < u.rate / 10
-             ) AS k (kind, stalled_ms, utilization),
-     LATERAL (SELECT coalesce(t.bytes * u.amplification, 0)) AS w (written)
+JOIN sync_probe.measurements AS m USING (run_id, ordinal)
+CROSS JOIN LATERAL (SELECT t.slowest_us > greatest(10 * m.p50_us, 100000)) AS f (is_flush)
+LEFT JOIN LATERAL (SELECT 'flush', t.slowest_us / 1000, t.slowest_device_utilization
+                   WHERE f.is_flush
+                   UNION ALL
+                   SELECT 'slow second'::text, t.length_ms, t.device_utilization
+                   WHERE NOT f.is_flush AND t.length_ms >= 500
+                     AND t.bytes / nullif(t.length_ms, 0) < u.rate / 10
+                  ) AS k (kind, stalled_ms, utilization) ON true
+CROSS JOIN LATERAL (SELECT coalesce(t.bytes * u.amplification, 0)) AS w (written)
 WHERE t.run_id = of_run
 $$;
 
@@ -107,16 +115,12 @@ BEGIN
     PERFORM sync_probe_internal.require_run('stream_seconds()', run_id,
         '{sync_probe.runs,sync_probe.measurements,sync_probe_internal.stream_seconds}');
     RETURN QUERY
-        SELECT s.second, s.began_at, m.test, m.method, m.direct_io,
-               round(r.rate::numeric, 1)::float8, s.slowest_us, s.device_utilization,
-               sync_probe.bar(r.rate / nullif(max(r.rate) OVER (PARTITION BY s.ordinal), 0)),
-               x.kind || format(' of %s ms: %s', x.stalled_ms, x.meanwhile)
-        FROM sync_probe_internal.stream_seconds AS s
-        JOIN sync_probe.measurements AS m ON m.run_id = s.run_id AND m.ordinal = s.ordinal
-        LEFT JOIN sync_probe_internal.stalls(stream_seconds.run_id) AS x ON x.second = s.second,
-             LATERAL (SELECT s.bytes / nullif(s.length_ms, 0) / 1048.576) AS r (rate)
-        WHERE s.run_id = stream_seconds.run_id
-        ORDER BY s.second, s.ordinal;
+        SELECT s.second, s.began_at, s.test, s.method, s.direct_io,
+               round(s.rate::numeric, 1)::float8, s.slowest_us, s.device_utilization,
+               sync_probe.bar(s.rate / nullif(max(s.rate) OVER (PARTITION BY s.ordinal), 0)),
+               s.kind || format(' of %s ms: %s', s.stalled_ms, s.meanwhile)
+        FROM sync_probe_internal.judged_seconds(run_id) AS s
+        ORDER BY s.second, s.began_at, s.ordinal;
 END
 $$;
 

@@ -58,6 +58,6 @@ like(sql($standby, "SELECT message FROM sync_probe.findings"
 	qr/^run 1 is the newest of pg_wal, but no advice rests on it: its directory was \S+$/,
 	'standby: a finding says why');
 like(sql($standby, "SELECT sync_probe.export_json('{1}'), sync_probe.report_html()"),
-	qr/^\{.*<h1>pg_wal has not been probed/s, 'standby: it can export runs, and report');
+	qr/^\{.*<h1>No probe of pg_wal counts/s, 'standby: it can export runs, and report');
 
 end_tests($standby, $primary);

@@ -25,8 +25,7 @@ FROM (
     UNION ALL
     SELECT $$SELECT FROM sync_probe.probe('pg_wal', 'commit', $$ || a || ')',
            CASE WHEN a ~ 'NULL' THEN '22004' ELSE '22023' END, message
-    FROM (VALUES
-        ('duty_cycle => 0.5', 'argument "duty_cycle" does not apply to suite "commit"'),
+    FROM (VALUES ('duty_cycle => 0.5', 'argument "duty_cycle" does not apply to suite "commit"'),
         ('workers => 0', 'workers 0 is out of range'),
         ('workers => 65', 'workers 65 is out of range'),
         ($$methods => '{fsync,no_such_method}'$$,
@@ -93,8 +92,7 @@ BEGIN
 END
 $$;
 SELECT is(ROW(p.*)::text, pace, 'the pace ' || what)
-FROM (VALUES
-    ('as it is', 'SELECT', '(5000,00:00:00.0025)'),
+FROM (VALUES ('as it is', 'SELECT', '(5000,00:00:00.0025)'),
     ('not below 0.5 ms', 'UPDATE results SET flushes_per_sec = 20000', '(100,00:00:00.0005)'),
     ('not above 5 ms', 'UPDATE results SET flushes_per_sec = 25', '(80000,00:00:00.005)')
     ) AS v (what, change, pace), pg_temp.pace('1 h', v.change) AS p;
@@ -104,8 +102,7 @@ FROM unnest(ARRAY['"commits_per_sec": 0', '"commit_wait_us": 12.5']) AS seen,
          '{"flushes_per_sec": 200, %s}'::jsonb || jsonb_build_object('started_at',
              clock_timestamp()))).* FROM results AS r$$, seen)) AS p;
 SELECT isnt(p.flush_size, 5000, 'no pace: ' || what)
-FROM (VALUES
-    ('too old', '9 min', 'SELECT'),
+FROM (VALUES ('too old', '9 min', 'SELECT'),
     ('of a clock ahead', '1 h', $$UPDATE results SET started_at = now() + '1 d'::interval$$),
     ('switched off', '0', 'SELECT'),
     ('too few flushes', '1 h', $$UPDATE results SET duration = '0.1 s'$$),

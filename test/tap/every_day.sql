@@ -23,12 +23,10 @@ $$;
 SELECT throws_ok($$SELECT FROM sync_probe.probe_all(pace => 'busiest hour')$$, '55000',
                  'the busiest hour of the last week is unknown');
 SELECT pg_temp.sample(hours_ago, changes)
-FROM (VALUES
-    (30, ''),
+FROM (VALUES (30, ''),
     (30, 'commits_per_sec=1200, commit_wait_us=2000, wal_busy=0.4, committers=5, '
          'flushes_per_sec=500, wal_bytes_per_commit=1000'),
-    (30, 'host=elsewhere, commits_per_sec=9000'),
-    (30, 'system_identifier=1, commits_per_sec=9000'),
+    (30, 'host=elsewhere, commits_per_sec=9000'), (30, 'system_identifier=1, commits_per_sec=9000'),
     -- a commit that waits long, in an hour without a load
     (20, 'commits_per_sec=1, commit_wait_us=50000, flushes_per_sec=1'),
     (20, 'commits_per_sec=0, commit_wait_us=null, wal_busy=null, flushes_per_sec=0, '

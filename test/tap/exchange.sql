@@ -78,9 +78,10 @@ INSERT INTO wrong VALUES
 ('{runs,1,usable_for_advice}', 'true', 'member "usable_for_advice" is unknown$'),
 ('{runs,1,samples}', NULL, 'samples or stream_seconds is missing$'),
 ('{runs,1,verdict}', '"maybe"', '^23514'),
-('{runs,1,max_regret}', '"NaN"', 'a figure that is neither 0 nor from 10\^-100 to 10\^15$'),
-('{runs,1,started_at}', '"\tinfinity"', 'a figure that is neither 0 nor from 10\^-100 to 10\^15$'),
-('{runs,1,finished_at}', '"2999-01-01"', 'runs\[1\]: its finished_at is in the future$'),
+('{runs,1,max_regret}', '"NaN"', 'a figure that is neither 0 nor from 10\^-30 to 10\^15$'),
+('{runs,1,started_at}', '"\tinfinity"', 'a figure that is neither 0 nor from 10\^-30 to 10\^15$'),
+('{runs,1,finished_at}', '"2999-01-01"', 'its finished_at is before 2000, or in the future$'),
+('{runs,1,finished_at}', '"1999-12-31"', 'its finished_at is before 2000, or in the future$'),
 ('{runs,1,host}', to_jsonb(repeat('x', 256)), 'runs\[1\]: its host is longer than 255 characters$'),
 ('{runs,1,suite}', '"Other"', '^23514'), ('{runs,1,measurements,1,status}', '"fine"', '^23514'),
 ('{runs,1,measurements,1,p50_us}', '"-1"', 'a figure that is neither 0 nor from 10'),
@@ -123,7 +124,7 @@ FROM document, sync_probe_internal.this_server() AS s,
                      jsonb_agg(jsonb_build_object('ordinal', n,
                          'bucket_lower_us', '[0, 1e15, null]'::jsonb,
                          'bucket_ops', '[0, 100000000000000, 5, null]'::jsonb,
-                         'round_mean_us', '[0, 1e15, 1e-100, null]'::jsonb) ORDER BY n)
+                         'round_mean_us', '[0, 1e15, 1e-30, null]'::jsonb) ORDER BY n)
               FROM (SELECT t, v, row_number() OVER () AS n
                     FROM unnest('{paced,saturated,wal_sync_method,commit_delay,one_write,segment,
                                   8 kB}'::text[]) AS t,
@@ -139,7 +140,6 @@ SELECT lives_ok(format('SELECT t::text FROM %s AS t',
 FROM unnest(ARRAY['unnest(IDS::bigint[]) AS i, sync_probe.latency_histogram(i)',
                   'unnest(IDS::bigint[]) AS i, sync_probe.stream_seconds(i)',
                   'sync_probe.findings',
-                  'unnest(IDS::bigint[]) AS i, sync_probe_internal.stalls(i)',
                   'sync_probe.history()', 'sync_probe.compare(IDS)',
                   'sync_probe.report_html(IDS)']) AS relation;
 

@@ -43,11 +43,11 @@ INSERT INTO storage_scenario VALUES
     'name=fast one, holds_wal=false, filesystem=ramfs, device=null, disks=null',
     'fast one error memory_filesystem', 'then drop it'),
 ('less than the reserve', 'size_bytes=1000000000000, available_bytes=49999999999',
-    'warning low_space', 'lower max_wal_size'),
+    'warning low_space', 'the cluster: free space. SELECT'),
 ('just the reserve', 'size_bytes=1000000000000, available_bytes=50000000000', '', ''),
 ('less than max_wal_size, also with the WAL that is there',
     'size_bytes=10000000000, available_bytes=1000000000; server: max_wal_size=1000000000000000',
-    'warning low_space', ''),
+    'warning low_space', 'or lower max_wal_size'),
 ('less than max_wal_size, by less than a segment: pg_wal has one',
     'available_bytes=59999999999; server: max_wal_size=60000000000', '', ''),
 ('less than max_wal_size, but for a tablespace',
@@ -221,8 +221,7 @@ INSERT INTO run_scenario VALUES
     'error flush_missing, info counters_shared',
     'at least 29 % of the syncs with fdatasync ended without a flush on nvme0n1',
     'paced_flushes_per_op=1.2, unflushed_fraction=0.29, flushed_fraction=0'),
-('nothing is written',
-    'as=no flush; storage: write_cache=write through, writes_uncounted=false; '
+('nothing is written', 'as=no flush; storage: write_cache=write through, writes_uncounted=false; '
     'storage.device_bytes_per_op: 2=100', 'error flush_missing',
     'syncs with fdatasync write nothing to nvme0n1', 'device_bytes_per_op=100'),
 ('nothing is written back to back',
@@ -234,8 +233,7 @@ INSERT INTO run_scenario VALUES
     'no_counters=no disk can be named; paced: p50_us=1.5, p99_us=60; '
     'saturated: p50_us=1.3, p99_us=6', '', '', ''),
 -- ZFS
-('ZFS in order',
-    'as=zfs; storage.zfs: logbias=latency, data_devices=["/dev/sda"], '
+('ZFS in order', 'as=zfs; storage.zfs: logbias=latency, data_devices=["/dev/sda"], '
     'log_devices=["/dev/nvme0n1"]', '', '', ''),
 ('ZFS with devices that are not known', 'as=zfs; storage.zfs: data_devices=[], log_devices=[]',
     '', '', ''),
@@ -261,8 +259,7 @@ INSERT INTO run_scenario VALUES
     'run: filesystem=zfs, device=null; storage.zfs: dataset=tank/pg, pool=tank, logbias=latency',
     'info zfs_unknown', 'sync is missing', ''),
 -- barrier_off and loop_device
-('a loop device',
-    'as=loop; storage: backing_mount_options=rw,barrier=1; storage.others: '
+('a loop device', 'as=loop; storage: backing_mount_options=rw,barrier=1; storage.others: '
     'most_below_flushes_per_sec=2; storage.below_flushes_per_op: 2=1, 7=1', 'info loop_device',
     'loop0 is the file /srv/disk.img on ext4: a sync is as safe as',
     'backing_file=/srv/disk.img; below_flushes_per_op: 2=1, 7=1'),
@@ -297,8 +294,7 @@ INSERT INTO run_scenario VALUES
     'durable=unknown, why=at the disk below the loop device, flushes are not counted; '
     'run: device=loop0; storage: backing_file=/srv/disk.img, below_flushes_per_op={}',
     'info durable_unknown, info loop_device', 'nothing is known of the disk below', ''),
-('nobarrier under the backing file',
-    'run: device=loop0; storage: backing_file=/srv/disk.img, '
+('nobarrier under the backing file', 'run: device=loop0; storage: backing_file=/srv/disk.img, '
     'backing_mount_options=rw,nobarrier,relatime', 'info loop_device, warning barrier_off',
     'on a file system mounted with nobarrier', 'mount_options=rw,nobarrier,relatime'),
 -- implausibly_fast
@@ -328,8 +324,7 @@ INSERT INTO run_scenario VALUES
     'run: device=pmem0; storage: disks=[{"name": "pmem0", "rotational": false, "virtual": '
     'false}]; saturated: p50_us=2, p99_us=6', '', '', ''),
 -- write_amplification
-('btrfs',
-    'run: filesystem=btrfs; storage.device_bytes_per_op: 2=81920; '
+('btrfs', 'run: filesystem=btrfs; storage.device_bytes_per_op: 2=81920; '
     'storage.device_bytes_error: 2=4096',
     'warning write_amplification',
     'each sync of 8192 bytes makes nvme0n1 write 80 kB (10.0 times as much, at least 9.0) / '
@@ -413,9 +408,11 @@ INSERT INTO run_scenario VALUES
     'run: filesystem=xfs; a: ordinal=11, method=open_datasync, status=no_direct_io; '
     'b: ordinal=12, method=open_sync, status=no_direct_io; '
     'c: ordinal=13, test=saturated, method=open_sync, status=no_direct_io',
-    'info direct_io_refused', 'the file system (xfs) refuses O_DIRECT', ''),
-('by nobody knows whom', 'run: filesystem=null; a: ordinal=11, status=no_direct_io',
-    'info direct_io_refused', 'the file system (unknown) refuses O_DIRECT', ''),
+    'info direct_io_refused', 'the file system (xfs) refuses O_DIRECT / PostgreSQL works', ''),
+('by nobody knows whom',
+    'run: filesystem=null, server_version_num=150000; a: ordinal=11, status=no_direct_io',
+    'info direct_io_refused',
+    'the file system (unknown) refuses O_DIRECT / An open_* method with wal_level = minimal', ''),
 -- the method in use is looked at, if the run measured it, here chosen after the run
 ('another method since', 'as=no flush; run: wal_sync_method=fsync', 'error flush_missing',
     'syncs with fdatasync send no flush', 'method=fdatasync'),

@@ -92,8 +92,7 @@ CREATE FUNCTION pg_temp.figure(kind text, marks jsonb) RETURNS text LANGUAGE sql
         'marks', marks, 'cells', '[{"a": 1}]'::json))
 $$;
 SELECT matches(pg_temp.figure(kind, marks), pattern, format('%s of %s', kind, marks))
-FROM (VALUES
-    ('bars', '[{"name": "<n>", "number": 50}, {"number": 100}]'::jsonb,
+FROM (VALUES ('bars', '[{"name": "<n>", "number": 50}, {"number": 100}]'::jsonb,
      '&lt;n&gt;</text><rect class=f width=48.1% y=6 height=14 /><text class="y" x=48.1% dx=5 y=17>'
      '50<.*<rect class=f width=96.2% y=32 height=14 /><text class="e on" x=96.2% dx=-5'),
     ('bars', '[{"number": 0, "shape": "frame"}, {"words": "w"}, {}]',

@@ -20,8 +20,7 @@ END
 $$;
 -- A row of a table, one that SQL declares, one that is read.
 SELECT matches(pg_temp.run(change, statement), says, change)
-FROM (VALUES
-    ('ALTER TABLE sync_probe.runs RENAME COLUMN host TO other',
+FROM (VALUES ('ALTER TABLE sync_probe.runs RENAME COLUMN host TO other',
      'SELECT FROM sync_probe.probe(duration => ''20 ms'')',
      '^42703 column "host" .*is missing in .*runs ALTER EXTENSION'),
     ('ALTER TYPE sync_probe_internal.storage RENAME ATTRIBUTE size_bytes TO other',

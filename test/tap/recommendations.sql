@@ -54,8 +54,7 @@ INSERT INTO scenario (name, run, expected, reason, change_to, commands) VALUES
  'recommended_value=fdatasync, max_regret=null', 'keep fdatasync fdatasync - yes wal',
  '^chosen instead of fsync: ', NULL, NULL),
 -- another location: what would hold if the WAL were there, but no command
-('a switch elsewhere',
- 'location=pg_default, verdict=switch, recommended_value=fsync, reason=why',
+('a switch elsewhere', 'location=pg_default, verdict=switch, recommended_value=fsync, reason=why',
  'switch fsync fsync 0.02 yes wal', '^if the WAL were here: why$', NULL, NULL);
 
 -- What has changed since.  The verdict is then of another day, and its figures are not shown.
@@ -319,8 +318,7 @@ $$;
 SELECT is(pg_temp.delay(given, now), 'ALTER SYSTEM SET commit_delay = ' || advised
               || format('; SELECT pg_catalog.pg_reload_conf(); commit_delay = %s instead of %s, '
                         'seen in commits', advised, now), 'commit_delay: ' || name)
-FROM (VALUES
-    ('no rule of thumb', NULL, 0, NULL),
+FROM (VALUES ('no rule of thumb', NULL, 0, NULL),
     ('by the commit suite', 'suite=commit, verdict=switch, setting=wal_sync_method, '
         'recommended_value=50, test=commit_delay, compared=0 50 100', 0, 50),
     ('not by an import of it', 'suite=commit, verdict=switch, recommended_value=70, '
@@ -361,8 +359,7 @@ BEGIN
 END
 $$;
 SELECT is(left(got, length(expected)), expected, format('passed over: %s: %s', differences, got))
-FROM (VALUES
-    ('suite=pg_test_fsync', 'nothing'), ('location=gone', 'nothing'),
+FROM (VALUES ('suite=pg_test_fsync', 'nothing'), ('location=gone', 'nothing'),
     ('imported_at=2026-05-03', 'nothing'),
     ('usable_for_advice=false', 'it has fewer than 16 samples, or was given'),
     ('system_identifier=1', 'another cluster made it'),

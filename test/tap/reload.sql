@@ -5,8 +5,7 @@
 CREATE TEMP TABLE activity AS
 SELECT v.*, now() + began AS query_start, now() - interval '2 s' AS backend_start,
        row_number() OVER ()::integer AS pid
-FROM (VALUES
-    ('waits', 'client backend', 'active', '-1 s'::interval, NULL, NULL),
+FROM (VALUES ('waits', 'client backend', 'active', '-1 s'::interval, NULL, NULL),
     ('-', 'client backend', 'active', '1 s', NULL, NULL),
     ('waits', 'client backend', 'fastpath function call', '-1 s', NULL, NULL),
     ('-', 'client backend', 'idle', '-1 s', 'ClientRead', NULL),
@@ -23,6 +22,8 @@ FROM (VALUES
     ('-', 'checkpointer', NULL, NULL, 'CheckpointerMain', NULL),
     ('waits', 'background writer', NULL, NULL, NULL, NULL),
     ('-', 'background writer', NULL, NULL, 'BgWriterMain', NULL),
+    ('waits', 'walwriter', NULL, NULL, 'WALWrite', NULL),
+    ('-', 'walwriter', NULL, NULL, 'WalWriterMain', NULL),
     ('-', 'walsender', 'active', '-1 s', NULL, 'start_replication 0/0'),
     ('-', 'walsender', 'active', '-1 s', NULL, ' START_REPLICATION SLOT x LOGICAL 0/0'),
     ('waits', 'walsender', 'active', '-1 s', NULL, 'BASE_BACKUP'),
@@ -38,8 +39,7 @@ SELECT is(CASE WHEN a.pid::text = ANY (string_to_array(s.pids, ', ')) THEN 'wait
           concat_ws(', ', backend_type, state, began, wait_event, query))
 FROM activity AS a, sync_probe_internal.older_statements(now(), NULL) AS s;
 SELECT is(n.news, s.pids <> noticed, 'news after a notice of ' || noticed)
-FROM sync_probe_internal.older_statements(now(), NULL) AS s,
-     unnest(ARRAY[s.pids, '0']) AS noticed,
+FROM sync_probe_internal.older_statements(now(), NULL) AS s, unnest(ARRAY[s.pids, '0']) AS noticed,
      sync_probe_internal.older_statements(now(), noticed) AS n;
 
 \ir include/end.sql

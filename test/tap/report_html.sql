@@ -87,7 +87,7 @@ SELECT collect_tap(
     is(pg_temp.faults(given), NULL, 'no run given'))
 FROM page;
 SELECT matches(html, pattern, 'no run: ' || pattern)
-FROM page, unnest(ARRAY['<h1>pg_wal has not been probed</h1>',
+FROM page, unnest(ARRAY['<h1>No probe of pg_wal counts</h1>',
                         '<pre>SELECT \* FROM sync_probe.probe_all\(\);']) AS pattern;
 SELECT collect_tap(
     matches(pg_temp.sections(html), '^verdict (findings )?numbers$', 'no figure without a run'),
@@ -230,8 +230,7 @@ END
 $$;
 CREATE TEMP TABLE other_page AS
 SELECT v.name, v.title, v.lead, pg_temp.page_of(run, measured) AS html
-FROM (VALUES
-    ('keep', 'Keep wal_sync_method = fdatasync',
+FROM (VALUES ('keep', 'Keep wal_sync_method = fdatasync',
      'With fdatasync, a flush takes at most 3&nbsp;% longer than with any method that',
      'max_regret=0.021', 'relative_speed=1, relative_speed_low=0.99, relative_speed_high=1.01'),
     ('keep', 'Keep wal_sync_method = fdatasync', 'a flush takes less than 1&nbsp;% longer than',

@@ -27,7 +27,8 @@ BEGIN
     SELECT (jsonb_populate_record(was, pg_temp.given(changes))).* FROM was;
     SELECT string_agg(concat_ws(' ', s.kind, s.stalled_ms, s.test, s.second, s.began_at::time),
                       ', '), min(s.meanwhile)
-    INTO stalls, meanwhile FROM sync_probe_internal.stalls(1) AS s;
+    INTO stalls, meanwhile FROM sync_probe_internal.judged_seconds(1) AS s
+    WHERE s.kind <> '';
     DELETE FROM sync_probe_internal.stream_seconds WHERE run_id = 1 AND second = n;
     INSERT INTO sync_probe_internal.stream_seconds SELECT * FROM was;
     DROP TABLE was;
@@ -35,14 +36,13 @@ END
 $$;
 SET LOCAL timezone = 'UTC';
 SELECT is(s.stalls, says, name)
-FROM (VALUES
-    ('a steady stream', 2, '', NULL), ('a flush of 100 ms', 2, 'slowest_us=100000', NULL),
+FROM (VALUES ('a steady stream', 2, '', NULL), ('a flush of 100 ms', 2, 'slowest_us=100000', NULL),
     ('a flush of more', 2, 'slowest_us=100001', 'flush 100 8 kB 2 12:00:02'),
     ('a flush of ten times the median', 3, 'slowest_us=200000', NULL),
     ('a flush of more than that', 3, 'slowest_us=200001', 'flush 200 1 MB 3 12:00:03'),
     ('a tenth of the median rate', 4, 'bytes=4194304', NULL),
     ('less of it: the whole second', 4,
-     'bytes=4194304, slowest_us=99000, length_ms=1050', 'second 1050 8 kB 4 12:00:04'),
+     'bytes=4194304, slowest_us=99000, length_ms=1050', 'slow second 1050 8 kB 4 12:00:04'),
     ('a slow flush that makes a slow second is one stall', 4,
      'bytes=4194304, slowest_us=900000, length_ms=1050', 'flush 900 8 kB 4 12:00:04'),
     ('a second that was cut short has no rate', 4, 'bytes=8192, length_ms=499', NULL),
@@ -51,8 +51,7 @@ FROM (VALUES
 
 -- around a flush, and in a slow second, where the device usually writes 80 MB and 2 MB
 SELECT is(s.meanwhile, says, kind || ': ' || v.changes)
-FROM (VALUES
-    ('flush', '', 'unknown: the counters of the device were not read'),
+FROM (VALUES ('flush', '', 'the counters of the device were not read: the cause is unknown'),
     ('flush', 'slowest_device_utilization=0.998',
      'the device was busy 100 % of the time: it was slow itself'),
     -- a quarter and 8 MB more than usual are not much; what is more may be a checkpoint
@@ -68,7 +67,8 @@ FROM (VALUES
      'the device was busy 100 % of the time: it was slow itself'),
     ('second', 'device_bytes=106954752, device_utilization=1',
      'the device was busy 100 % of the time, and others wrote 100 MB'),
-    ('second', 'device_bytes=null', 'unknown: the counters of the device were not read'))
+    ('second', 'device_bytes=null',
+     'the counters of the device were not read: the cause is unknown'))
         AS v (kind, changes, says),
      pg_temp.stalls(6, CASE kind WHEN 'flush' THEN 'slowest_us=900000; '
                                  ELSE 'bytes=1048576; ' END || v.changes) AS s;
@@ -77,12 +77,13 @@ FROM (VALUES
 INSERT INTO sync_probe_internal.stream_seconds (run_id, ordinal, second, length_ms, bytes,
     slowest_us)
 VALUES (2, 1, 0, 1000, 0, NULL), (2, 1, 1, 1000, 8192, 100001);
-SELECT results_eq('SELECT second, kind FROM sync_probe_internal.stalls(2)',
+SELECT results_eq('SELECT second, kind FROM sync_probe_internal.judged_seconds(2)
+                   WHERE kind IS NOT NULL',
                   $$VALUES (1, 'flush')$$, 'figures that are missing');
 INSERT INTO sync_probe_internal.stream_seconds (run_id, ordinal, second, length_ms, bytes,
     slowest_us)
 SELECT 2, 1, n, 1000, 8192, 900 FROM generate_series(2, 40) AS n;
-SELECT matches((pg_temp.stalls(4, 'bytes=1048576')).stalls, 'second 1000 8 kB 4 ',
+SELECT matches((pg_temp.stalls(4, 'bytes=1048576')).stalls, 'slow second 1000 8 kB 4 ',
                'what is usual is so in the same run');
 UPDATE sync_probe_internal.stream_seconds SET slowest_us = 100001, bytes = bytes / 4
 WHERE run_id = 1 AND second = 2;
@@ -92,7 +93,7 @@ SELECT results_eq('SELECT second, began_at, test, method, direct_io, mb_per_sec,
     $$VALUES (1, '2026-01-01 12:00:01Z'::timestamptz, '1 MB', 'fdatasync', false, 400::float8,
               900::float8, 0.8::float8, 40, NULL),
              (2, '2026-01-01 12:00:02Z', '8 kB', 'fdatasync', false, 10, 100001, 0.8, 10,
-              'flush of 100 ms: unknown: the counters of the device were not read')$$,
+              'flush of 100 ms: the counters of the device were not read: the cause is unknown')$$,
     'stream_seconds() has the rate of each second, and its stall');
 DELETE FROM sync_probe.runs;
 
@@ -126,16 +127,18 @@ SELECT is(pg_temp.found(''), 'none', 'no finding without a stall');
 SELECT is(pg_temp.found('slowest_us=999949'), 'none', 'nor with one of less than a second');
 SELECT is(pg_temp.found('slowest_us=1000000, length_ms=1500'),
           'pg_wal warning a stream stalled once in 40.5 s, for 1.0 s in all; in the longest stall,'
-          ' of 1.0 s, unknown: the counters of the device were not read', 'a flush of a second');
+          ' of 1.0 s, the counters of the device were not read: the cause is unknown',
+          'a flush of a second');
 SELECT is(pg_temp.found('bytes=1048576'), 'none', 'nor with one slow second of 40');
 SELECT is(pg_temp.found('bytes=1048576, seconds=2'),
           'pg_wal warning a stream stalled 2 times in 40.0 s, for 2.0 s in all; in the longest'
-          ' stall, of 1.0 s, unknown: the counters of the device were not read', 'but with two');
+          ' stall, of 1.0 s, the counters of the device were not read: the cause is unknown',
+          'but with two');
 SELECT is((SELECT count(*) FROM sync_probe.findings WHERE code = 'stream_stalls'
            AND commands = ARRAY[format('SELECT * FROM sync_probe.stream_seconds(%s)',
                                        evidence ->> 'run_id')]
            AND evidence @> '{"stalls": 2, "stalled_seconds": 2, "seconds": 40,
-                              "longest": [{"kind": "second", "second": 0, "test": "8 kB"}]}'),
+                              "longest": [{"kind": "slow second", "second": 0, "test": "8 kB"}]}'),
           1::bigint, 'with a command and figures');
 SELECT is(pg_temp.found(''), 'none', 'a newer run without a stall counts');
 SELECT matches(pg_temp.found('slowest_us=2000000'), '^pg_wal warning ', 'as does one with a stall');

@@ -14,8 +14,7 @@ SELECT is(sync_probe.report_html(), page, 'the same report') FROM before;
 SELECT i.run_id AS imported
 FROM sync_probe.import_pg_test_fsync(E'Compare open_sync with different write sizes:\n'
     '         1 * 16kB open_sync write   1000.000 ops/sec    1000 usecs/op') AS i \gset
-SELECT alike(sync_probe.pg_test_fsync_report(:imported),
-             '% 1 * 16kB open_sync write % 1000.000 %',
+SELECT alike(sync_probe.pg_test_fsync_report(:imported), '% 1 * 16kB open_sync write % 1000.000 %',
              'output of pg_test_fsync is read and written');
 SELECT throws_like($$SELECT FROM sync_probe.fleet_run('TABLE t', '{nowhere}')$$,
                    'server "nowhere" of postgres_fdw or dblink_fdw does not exist');
