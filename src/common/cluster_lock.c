@@ -223,7 +223,6 @@ sp_cluster_lock_release(void)
 {
 	release(dsm_segment_handle(segment), TAG_PROGRESS);
 	dsm_detach(segment);
-	segment = NULL;
 	release(0, TAG_MUTEX);
 }
 

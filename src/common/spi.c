@@ -61,7 +61,7 @@ history_table(const char *table)
 	if (!OidIsValid(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s.%s\" does not exist", SP_SCHEMA, table),
+				 errmsg("table \"%s\" of extension \"pg_sync_probe\" does not exist", table),
 				 errhint(SP_UPDATE_HINT)));
 	return relation;
 }

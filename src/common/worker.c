@@ -163,11 +163,9 @@ PG_FUNCTION_INFO_V1(sync_probe_await_postmaster);
 Datum
 sync_probe_await_postmaster(PG_FUNCTION_ARGS)
 {
-	sp_new_process shown;
-
 	sp_refuse_transaction_block(fcinfo, "CALL sync_probe.wait_for_reload()",
 								"Call it as a statement of its own.");
-	shown = sp_new_process_show("wal_sync_method");
-	sp_refuse_pending_edits(sp_configuration_files(), shown.load_time);
+	sp_refuse_pending_edits(sp_configuration_files(),
+							sp_new_process_show("wal_sync_method").load_time);
 	PG_RETURN_VOID();
 }

@@ -42,7 +42,7 @@ observe(observation *seen, int64 duration_us)
 
 	sp_process_reload();
 	seen->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
-	seen->commit_delay = atoi(GetConfigOption("commit_delay", false, false));
+	seen->commit_delay = atoi(GetConfigOptionResetString("commit_delay"));
 	seen->started_at = GetCurrentTimestamp();
 	sp_wal_statistics_read(&before);
 	sp_sampler_start(sampler);
@@ -111,6 +111,7 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 	sp_check_circumstances("sample commits");
 	sp_refuse_nulls(fcinfo, 1);
 	observe(&seen, sp_duration_argument(fcinfo, 0, MIN_DURATION_US));
+	sp_process_reload();
 	type = BlessTupleDesc(sp_history_row_type("commit_wait_results"));
 	row = result_row(&seen, type);
 	if (sp_record_or_notice())

@@ -285,7 +285,6 @@ end_workers(int code pg_attribute_unused(), Datum arg)
 		TerminateBackgroundWorker(commit->handles[i]);
 	for (int i = 0; i < commit->nworkers; i++)
 		(void) WaitForBackgroundWorkerShutdown(commit->handles[i]);
-	commit->nworkers = 0;
 	RESUME_INTERRUPTS();
 }
 
@@ -345,7 +344,7 @@ take_slot(void *context, int value, double *wait_us, double *commits_per_sec)
 static void
 notice_if_few_workers(const sp_commit_run *commit)
 {
-	int			siblings = atoi(GetConfigOption("commit_siblings", false, false));
+	int			siblings = atoi(GetConfigOptionResetString("commit_siblings"));
 
 	if (commit->delays && commit->run->workers <= siblings)
 		ereport(NOTICE,

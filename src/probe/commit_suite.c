@@ -119,7 +119,7 @@ static void
 take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_commits *seen)
 {
 	sp_wal_profile *profile = &commit->run->profile;
-	const char *siblings = GetConfigOption("commit_siblings", false, false);
+	const char *siblings = GetConfigOptionResetString("commit_siblings");
 	int			least = commit->delays ? atoi(siblings) + 1 : 1;	/* for commit_delay to act */
 	double		pause_us;
 
@@ -136,7 +136,7 @@ take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_
 	ereport(NOTICE,
 			(errmsg("workers: %d; pauses between commits, as in the %s: %.3g ms",
 					commit->run->workers, profile->busiest_hour ? "busiest hour" :
-					"newest commit_waits() that saw a load", pause_us / 1e3)));
+					"newest commit_waits() that saw commits", pause_us / 1e3)));
 }
 
 /* How many workers there are, how often they commit, and how much. */
@@ -182,6 +182,9 @@ sp_commit_suite(FunctionCallInfo fcinfo, sp_run *run)
 	plan_values(fcinfo, commit);
 	plan_load(fcinfo, commit);
 	sp_check_wal_consumers("run the commit suite");
+	/* workers and this session read the files again while it runs */
+	sp_refuse_pending_edits(sp_configuration_files(),
+							sp_new_process_show("wal_sync_method").load_time);
 	(void) sp_cluster_lock_acquire("a probe", "pg_wal", SP_COMMIT_SUITE,
 								   commit->compared.duration_us);
 	check_load();

@@ -19,7 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/tuplestore.h"
-#include "utils/wait_event.h"
 
 #include "engine/text/text.h"
 
@@ -79,8 +78,11 @@ clean_up(int code pg_attribute_unused(), Datum arg)
 {
 	sp_probing *state = (sp_probing *) DatumGetPointer(arg);
 
+	/* a WARNING would serve them */
+	HOLD_INTERRUPTS();
 	sp_storage_close(&state->run->storage);
 	sp_probe_files_remove(state);
+	RESUME_INTERRUPTS();
 }
 
 void
@@ -101,7 +103,6 @@ sp_probe_location(sp_probing *state)
 			run->probe->callbacks.read_counters = NULL;
 		sp_progress_set_phase("measuring");
 		sp_probe_run(run->probe);
-		pgstat_report_wait_end();
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
 	clean_up(0, PointerGetDatum(state));

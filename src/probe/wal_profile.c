@@ -155,7 +155,7 @@ sp_wal_profile_look(sp_wal_profile *profile)
 				 isnan(profile->observed_busy) ?
 				 psprintf("in the %.1f s before this probe", SP_LOOK_S) :
 				 profile->busiest_hour ? "in the busiest hour of the last week" :
-				 "in the newest commit_waits() that saw a load",
+				 "in the newest commit_waits() that saw commits",
 				 profile->wal_busy == 0 ? "none" : profile->wal_busy < 0.01 ? "less than 1 %" :
 				 psprintf("%.0f %%", profile->wal_busy * 100));
 }

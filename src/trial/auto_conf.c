@@ -243,7 +243,7 @@ restore_in_transaction(void)
 	setting = locked ? sp_trial_restore() : NULL;
 	if (setting)
 		ereport(LOG,
-				(errmsg("cleaned up after a trial of \"%s\" that did not end by itself", setting)));
+				(errmsg("restored \"%s\" in postgresql.auto.conf after a trial that did not end by itself", setting)));
 	CommitTransactionCommand();
 	return locked;
 }

@@ -373,6 +373,7 @@ run_trial(void *state, TupleDesc type)
 	trial->locked = sp_trial_lock(true);
 	try_values_on_load(trial);
 	sp_progress_set_phase("recording");
+	sp_process_reload();
 	judge_trial(trial);
 	report_values(trial);
 	sp_location_find("pg_wal", &trial->run.location);

@@ -110,7 +110,6 @@ count_old_statements(TimestampTz started)
 			(status->st_state == STATE_RUNNING || status->st_state == STATE_FASTPATH) &&
 			status->st_activity_start_timestamp < started;
 	}
-	pgstat_clear_backend_activity_snapshot();
 	return count;
 }
 
@@ -127,11 +126,11 @@ switch_to(sp_trial *trial, int value, bool restore)
 	if (!restore)
 		sp_auto_conf_check_unchanged(&trial->in_file);
 	if (strcmp(shown.value, expected) != 0)
-		ereport(ERROR,
+		ereport(restore ? WARNING : ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" is still \"%s\" after a reload", setting, shown.value),
-				 errdetail("ALTER SYSTEM has set it to \"%s\".", expected),
-				 errhint("It may be set on the command line of the server, or a configuration file may contain errors: see the server log.")));
+				 errmsg("\"%s\" is \"%s\" after a reload", setting, shown.value),
+				 errdetail("It should be \"%s\".", expected),
+				 errhint("It may be set on the command line of the server, or a configuration file was edited or contains errors: see the server log.")));
 }
 
 /* A slot may take a minute, in which the load writes WAL. */

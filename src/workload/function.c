@@ -158,7 +158,6 @@ run_workload(sp_workload_run *run)
 	sp_process_reload();
 	row = sp_workload_record(run, result, &before, &after);
 	sp_cluster_lock_release();
-	pfree(result);
 	return row;
 }
 

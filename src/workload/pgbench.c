@@ -93,7 +93,7 @@ sp_pgbench_complain(int elevel, const sp_workload_run *run, const sp_child *chil
 	if (!connected)
 	{
 		how = "could not connect";
-		hint = psprintf("It connects locally as role \"%s\", from the operating system account of the server. Allow this without a password in pg_hba.conf, or set a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
+		hint = psprintf("If authentication failed: it connects locally as role \"%s\", from the operating system account of the server. Allow this without a password in pg_hba.conf, or set a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
 						GetUserNameFromId(GetUserId(), false));
 	}
 	else if (strstr(words, "due to lock timeout"))

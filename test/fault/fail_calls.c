@@ -228,7 +228,8 @@ fails(const char *call, int fd, const char *path)
 		available_megabytes = atol(found->error);
 		if (strcmp(found->error, "stall") == 0)
 		{
-			sleep(5);
+			for (unsigned left = 5; left > 0; left = sleep(left))
+				;
 			found = NULL;
 		}
 	}

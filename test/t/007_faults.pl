@@ -206,6 +206,11 @@ is(scalar(probe_files($node)), 1, 'unlinkat: one file is left');
 is($out, 0, 'cleanup() does not count what it cannot remove');
 like($err, $cannot, 'cleanup() warns');
 is((query($session, 'SELECT sync_probe.cleanup()'))[0], "1\n", 'the next cleanup() can');
+query($session, "SET statement_timeout = '4s'");
+(undef, $err) = with_faults([ 'unlinkat 1 stall', 'unlinkat 2 EIO' ], $probe);
+like($err, qr/$cannot.*ERROR:  57014/s, 'a timeout while files are removed');
+is(probe_files($node) . descriptors($session->{pid}), '1', 'leaves no other file');
+query($session, 'RESET statement_timeout; SELECT sync_probe.cleanup()');
 
 # the error that ended it is the one that is told
 ($out, $err) = with_faults([ 'fsync 2 EIO', 'unlinkat 1+ EIO' ], $probe);

@@ -206,8 +206,7 @@ for (
 		qr/canceling statement due to user request/ ],
 	[ 'terminate', signal_backend($node, 'pg_terminate_backend'),
 		qr/terminating connection due to administrator command/ ],
-	[ 'worker terminated',
-		sub { sql($node, 'SELECT pg_terminate_backend(' . a_worker() . ')') },
+	[ 'worker terminated', sub { sql($node, 'SELECT pg_terminate_backend(' . a_worker() . ')') },
 		qr/ERROR:  a background worker of the commit suite has ended/ ],
 	[ 'SIGKILL of the leader', sub { kill_process($node, $_[0]{pid}) }, qr/server closed/ ],
 	[ 'SIGKILL of the postmaster', sub { kill_postmaster($node) },
@@ -266,6 +265,11 @@ SQL
 	fails_ok($node, "$name: a load", "CALL sync_probe.trial(workload => 'upsert')", 55000, $says);
 	$undo->();
 }
+sql($node, 'ALTER SYSTEM SET fsync = off');
+fails_whole_ok($node, 'an edit that was not loaded', commit_call('workers => 1'), 55000,
+	qr/postgresql\.auto\.conf" was changed since the server has read it/);
+sql($node, 'ALTER SYSTEM RESET fsync');
+$node->reload;
 fails_whole_ok($node, 'more workers than there are', commit_call('workers => 64'), 53400,
 	qr/not enough background workers/,
 	qr/Needed: 64\. Free: \d+ of max_worker_processes \(12\)\./);
@@ -321,7 +325,7 @@ fails_ok($node, 'beside load', commit_call("duration => '3 s'"), 55000,
 	qr/HINT:  CALL sync_probe\.trial\(\) compares values on that load\.$/m);
 end_probe($node, $writer);
 like(messages($node, commit_call("duration => '3 s'")),
-	qr/NOTICE:  workers: \d+; pauses between commits, as in .* that saw a load: [\d.]+ ms$/m,
+	qr/NOTICE:  workers: \d+; pauses between commits, as in .* that saw commits: [\d.]+ ms$/m,
 	'a notice of the load');
 is(sql($node, <<'SQL'), 't|t|t', 'workers and size are those of commit_waits()');
 SELECT r.workers = w.committers, abs(r.flush_size - w.wal_bytes_per_commit) < 1,

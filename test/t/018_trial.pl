@@ -135,8 +135,7 @@ for my $row (
 		qr/pgbench was ended by signal 9 while it ran workload "upsert"/, load => 1 ],
 	[ 'SIGKILL of the session', sub { kill_process($node, $_[0]{pid}) }, undef,
 		load => 1, leaves => 1 ],
-	[ 'fast stop', \&fast_stop, undef, load => 1, leaves => 1 ],
-	[ 'smart stop', \&stop_smart ],
+	[ 'fast stop', \&fast_stop, undef, load => 1, leaves => 1 ], [ 'smart stop', \&stop_smart ],
 	[ 'postmaster stopped', \&stop_postmaster, $canceled ],
 	[ 'beside it', \&look_beside, $canceled, load => 1 ],
 	# a file that cannot be read for a moment is no empty one
@@ -177,6 +176,16 @@ for my $row (
 	$session->{run}->kill_kill;
 	set_settings() if defined $opt{settings};
 }
+
+# --- an edit of another file acts once the trial has ended
+sql($node, 'ALTER SYSTEM RESET commit_delay');
+$node->reload;
+my $edited = start_trial($node, call(7, $slot), '50');
+$node->append_conf('postgresql.conf', 'commit_delay = 8');
+like(join('', finish_query($edited)), qr/undecided.*"commit_delay" is "8" after a reload/s,
+	'an edit of postgresql.conf: a warning, and a result');
+$node->adjust_conf('postgresql.conf', 'commit_delay', undef);
+set_settings();
 
 # --- a statement that outlasts its slot is part of the reason; one that begins in it has its value
 for (
@@ -426,7 +435,7 @@ for (
 				'-c commit_delay=5', '-w', 'start');
 			$node->_update_pid(1);
 		}, sub { $node->stop; $node->start }, '55000',
-		qr/"commit_delay" is still "5" after a reload/, qr/on the command line/ ],
+		qr/"commit_delay" is "5" after a reload/, qr/on the command line/ ],
 	[ 'max_worker_processes', sub { restart_with_workers(0) }, sub { restart_with_workers(8) },
 		'53000', qr/no background worker is free/ ],
 	map { my $setting = $_;

@@ -31,8 +31,7 @@ svg{width:100%;overflow:visible}a{outline:none}.scroll{width:29px;overflow-x:aut
 <summary tabindex=3>more</summary><img src=missing.png>
 HTML
 for (
-	[ 'width', 'the page is', ': -32' ],
-	[ 'labels', 'leaves its figure', 'covers' ],
+	[ 'width', 'the page is', ': -32' ], [ 'labels', 'leaves its figure', 'covers' ],
 	[ 'contrast', 'p "Words.*: contrast 2\.', 'text "on a bar": contrast', 'translucent' ],
 	[ 'keyboard', 'a "here" .*not seen', 'div scroll .*not by keyboard', 'out of turn' ],
 	[ 'console', 'ERR_FILE_NOT_FOUND' ])

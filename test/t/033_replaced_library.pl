@@ -59,7 +59,7 @@ install($other);
 my $refused = 0;
 for (
 	[ 'suite commit', "SELECT FROM sync_probe.probe('pg_wal', 'commit', '1 s')",
-		qr/a background worker of the commit suite has ended/ ],
+		qr/a background worker has ended before it showed "wal_sync_method"/ ],
 	[ 'trial()', "$trial '4 s')",
 		qr/a background worker has ended before it showed "commit_delay"/ ])
 {
@@ -98,7 +98,7 @@ kill 'KILL', @both;
 $node->wait_for_log(qr/database system is ready to accept connections/, $offset);
 restored_ok($node, 'after a crash, by the watchdog of another release', $before);
 $node->wait_for_log(
-	qr/LOG:  cleaned up after a trial of "commit_delay" that did not end by itself$/m, $offset);
+	qr/LOG:  restored "commit_delay" in postgresql\.auto\.conf after a trial that/, $offset);
 # but the session may have asked for another process, just before it was stopped
 unlike(slurp_file($node->logfile, $offset), qr/"pg_sync_probe trial" cannot work/,
 	'and was not refused');

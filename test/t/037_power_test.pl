@@ -185,8 +185,7 @@ for (
 		'refuted|126' ],
 	[ 'forged', with($one, forged($one, 40, pack('l', 1 << 30))), 'refuted|1' ],
 	# how long the ring was nobody knows then: it has at most 2048 blocks
-	[ 'empty', '', 'refuted|' . min($last, 2047) ],
-	[ 'as it was', $now, 'proven|0' ])
+	[ 'empty', '', 'refuted|' . min($last, 2047) ], [ 'as it was', $now, 'proven|0' ])
 {
 	my ($case, $content, $expected) = @$_;
 	write_file($file{pg_wal}, $content);

@@ -131,8 +131,7 @@ TEST(judges_the_kinds)
 	}			rows[] =
 	{
 		/* to allocate costs: as on ext4 */
-		{true, true, {0, 0, 300}, {NULL, NULL}},
-		{true, false, {0, 0, 300}, {NULL, "zero_fill"}},
+		{true, true, {0, 0, 300}, {NULL, NULL}}, {true, false, {0, 0, 300}, {NULL, "zero_fill"}},
 		{false, false, {0, 0, 300}, {"recycle", "zero_fill"}},
 		/* old segments cost, new ones do not: what the manual expects of copy on write */
 		{true, true, {300, 100, 0}, {"sparse", "sparse"}},
