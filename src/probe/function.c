@@ -160,11 +160,11 @@ look_at_load(FunctionCallInfo fcinfo, sp_run *run)
  * size or interval, however long.
  */
 void
-sp_notice_if_too_short(const sp_run *run, int64 rounds)
+sp_notice_if_too_short(const sp_run *run, int64 samples)
 {
-	if (rounds < SP_MIN_SAMPLES && !run->profile.given)
+	if (samples < SP_MIN_SAMPLES && !run->profile.given)
 		ereport(NOTICE,
-				(errmsg("too few rounds for advice: " INT64_FORMAT " of %d", rounds, SP_MIN_SAMPLES),
+				(errmsg("too few samples for advice: " INT64_FORMAT " of %d", samples, SP_MIN_SAMPLES),
 				 errhint("Use a longer duration.")));
 }
 

@@ -145,7 +145,7 @@ extern double sp_margin;	/* GUC, see pg_sync_probe.c */
 
 extern void sp_probe_plan(sp_run *run, int64 duration_us, sp_probing *state);
 extern void sp_probe_location(sp_probing *state);
-extern void sp_notice_if_too_short(const sp_run *run, int64 rounds);
+extern void sp_notice_if_too_short(const sp_run *run, int64 samples);
 
 /* --------------------------------------------------------------- suites.c */
 

@@ -244,7 +244,7 @@ sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 	if (readings_lost(probe) > 0)
 		sp_jsonb_put_number(json, "readings_lost", readings_lost(probe), 0);
 	add_evidence(json, probe);
-	if (probe->judged)
+	if (probe->judged && probe->suite == &sp_suite_wal)
 		add_doubt(json, probe);
 	appendStringInfoChar(json, '}');
 	return sp_jsonb_datum(json);

@@ -16,7 +16,7 @@ for my $suite (sort keys %line)
 	my $err = messages($node, "LOAD 'pg_sync_probe';"
 		  . " SET pg_sync_probe.max_stream_write = '1TB'; SELECT FROM sync_probe.probe(suite =>"
 		  . " '$suite', duration => '3 s', stop_early => false, record => false)");
-	my @lines = grep { !/^NOTICE:  (?:writing files|too few rounds)/ }
+	my @lines = grep { !/^NOTICE:  (?:writing files|too few samples)/ }
 	  split /\n/, $err =~ s/^psql:<stdin>:\d+: //gmr;
 	cmp_ok(scalar(@lines), '>', 0, "progress of $suite: there is some");
 	is(join("\n", grep { !/^NOTICE:  \d+\.\d s, $line{$suite}$/ || length > 120 } @lines),
@@ -31,7 +31,7 @@ for my $suite (sort keys %line)
 
 my @short = map { messages($node, "SELECT FROM sync_probe.probe(duration => '20 ms'$_)") }
   '', ", flush_interval => '2 ms'";
-like($short[0], qr/NOTICE:  too few rounds for advice/, 'a short probe has none');
+like($short[0], qr/NOTICE:  too few samples for advice/, 'a short probe has none');
 unlike($short[1], qr/too few/, 'a given pace never has');
 
 # --- what a stream may write

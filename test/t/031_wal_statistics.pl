@@ -75,8 +75,7 @@ sub mean_wal { return sql($_[0], "SELECT (pg_current_wal_insert_lsn() - '$positi
 # unknown: what its NOTICE says to be unknown, why, and what is used instead; none without it.
 sub pace_ok ($name, $node, $bytes, @unknown)
 {
-	my ($status, $size, $err) = $node->psql('postgres',
-		"SELECT DISTINCT (run).flush_size"
+	my ($status, $size, $err) = $node->psql('postgres', "SELECT DISTINCT (run).flush_size"
 		  . " FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '50 ms')");
 	my $about = $bytes // 8192;
 	cmp_ok(abs($size - $about), '<=', defined $bytes ? 0.1 * $about : 0,

@@ -61,8 +61,7 @@ UPDATE sync_probe.runs SET label = format('run %s', :a) WHERE run_id = :b;
 SELECT is(count(DISTINCT run), 3::bigint, 'a label that looks like another run') FROM got;
 
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('suite=pg_test_fsync',
-    'test=one_write, direct_io=true',
+SELECT pg_temp.record('suite=pg_test_fsync', 'test=one_write, direct_io=true',
     'test=open_sync_sizes, method=open_sync 16 kB, direct_io=true',
     'test=open_sync_sizes, method=open_sync 8 kB, direct_io=true',
     'test=saturated, method=open_sync',

@@ -22,8 +22,7 @@ $$;
 SELECT pg_temp.results(1, 'sql_bench', 'insert | old |  |  | 100 | 1 | 100');
 SELECT is(count(*), 1::bigint, 'no totals of one operation')
 FROM sync_probe.workload_comparison('sql_bench');
-SELECT pg_temp.results(10, 'sql_bench',
-    'select | slow |  |  | 100 | 2 | 100',
+SELECT pg_temp.results(10, 'sql_bench', 'select | slow |  |  | 100 | 2 | 100',
     'select | fast |  |  | 100 | 1 | 100',
     'select | fast | {"work_mem": "1MB", "jit": false} |  | 100 | 3 | 100',
     'insert | fast |  |  | 10 | 2 | 10',

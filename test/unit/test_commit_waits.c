@@ -89,10 +89,13 @@ TEST(answers)
 	}			rows[] = {
 		{"few commits", 19, 4000, {600, [SP_PART_SYNC_REP] = 400}, 0,
 			"too few commits for an answer: 19 in 1.0 s; call it under load"},
+		{"a light load", 25, 15, {15}, 0,
+			"too few commits for an answer: 25 in 1.0 s; call it under load"},
 		{"commits that do not wait", 20000, 4000, {19}, 0,
 			"no: commits hardly wait, 19 of 1000 samples saw one that does"},
 		{"all in the sync", 1000, 2000, {1000}, 0,
 			"yes: " WAITS("50", "1.0 ms", "1.0 ms", "", "25")},
+		{"of no session", 1000, 0, {1000}, 0, "yes: " WAITS("100", "1.0 ms", "1.0 ms", "", "50")},
 		/* the queue waits for a process that writes and syncs all of its time */
 		{"with a queue", 1000, 4000, BUSY, 0, "yes: " WAITS("50", "2.0 ms", "2.0 ms", "", "25")},
 		{"commit_delay", 1000, 2000, {[SP_PART_SYNC] = 500, [SP_PART_DELAY] = 500}, 200,

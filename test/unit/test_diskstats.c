@@ -45,10 +45,6 @@ static const struct
 {
 #define BEFORE COUNTED(10, 100, true, 5, 50, 60)
 	{"all", BEFORE, COUNTED(13, 104, true, 10, 56, 67), COUNTED(3, 4, true, 5, 6, 7)},
-	{"flushes counted only now", COUNTED(10, 100, false, 0, 50, 60),
-	COUNTED(13, 104, true, 9, 56, 67), COUNTED(3, 4, false, 0, 6, 7)},
-	{"flushes counted no more", BEFORE,
-	COUNTED(13, 104, false, 0, 56, 67), COUNTED(3, 4, false, 0, 6, 7)},
 	{"writes back", BEFORE, COUNTED(9, 104, true, 10, 56, 67), {0}},
 	{"bytes back", BEFORE, COUNTED(13, 99, true, 10, 56, 67), {0}},
 	{"flushes back", BEFORE, COUNTED(13, 104, true, 4, 56, 67), {0}},

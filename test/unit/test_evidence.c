@@ -36,7 +36,7 @@
 	"proves anything"
 #define UNCOUNTED	"unknown: flushes are not counted"
 #define UNSEEN		"unknown: there were flushes, but it was not seen how many background I/O makes"
-#define DROWNED		"unknown: background I/O flushes so often that it may have made all flushes"
+#define DROWNED		"unknown: background I/O was not seen for long enough, or flushes so often that it may have made all"
 #define WHICH_CACHE	"unknown: it is not known whether the write cache is volatile"
 #define FUA			"unknown: a FUA write may replace a flush, or the driver may not count flushes"
 #define WHICH_DISK	"unknown: a disk had too few flushes, and it is not known whether it needs them"

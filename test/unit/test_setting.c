@@ -89,7 +89,7 @@ static const struct
 	.begins = "every other value is slower than fsync; commits per second: fdatasync -"},
 	/* without rounds enough there is no verdict, however clear an estimate is */
 	{SP_COMMIT_WAIT, SP_MIN_SAMPLES - 1, 0.5, 2, SP_UNDECIDED,
-	.begins = "too few rounds to compare: 15 of 16; a run about 2 times as long may decide"},
+	.begins = "too few samples to compare: 15 of 16; a run about 2 times as long may decide"},
 	{SP_COMMIT_WAIT, SP_MIN_SAMPLES, 0.5, 2, SP_SWITCH, .begins = ""},
 	/* more than there is room for */
 	{SP_COMMIT_WAIT, SP_SETTING_MAX_ROUNDS + 10, 0.8, 1.1, SP_SWITCH, .begins = ""},
@@ -195,7 +195,7 @@ TEST(leaves_out_rounds_without_commits)
 		judge_and_explain();
 		assert_int_equal(setting->rounds, 1);
 		assert_int_equal(setting->lost_rounds, i);
-		snprintf(lost, sizeof(lost), "; %d round%s had a slot without a commit", i,
+		snprintf(lost, sizeof(lost), "; %d round%s had a slot without a commit that waited", i,
 				 i == 1 ? "" : "s");
 		assert_int_equal(strstr(reason, lost) != NULL, i > 0);
 	}

@@ -78,8 +78,7 @@ static const struct plan_case
 		CASES("paced", "8192x1", COPIES, BUFFERED) CASES("saturated", "8192x1", COPIES, BUFFERED)
 	SHOWN("saturated", "8192x1", "1*4096k/256k")},
 	/* small segments */
-	{&sp_suite_wal, "fdatasync", "open_sync", false, false, 1, 8192,
-		WAL("8192x1", "3*1024k/256k",
+	{&sp_suite_wal, "fdatasync", "open_sync", false, false, 1, 8192, WAL("8192x1", "3*1024k/256k",
 			"+open_datasync +fdatasync +fsync +open_sync/unsupported =fdatasync")
 		CASES("saturated*", "8192x1", "1*1024k/256k shown",
 	"open_datasync/direct open_sync/direct/unsupported")},

@@ -167,12 +167,14 @@ static const judge_case judge_cases[] = {
 		"slow flush (0 of 15 with fdatasync), which may be chance; a run about 5 times as long may "
 		"decide"},
 	{"15 rounds", {CURRENT(FEW(1)), FSYNC(FEW(1.5))}, SP_UNDECIDED, 0, NAN,
-		.reason = "too few rounds to compare: 15 of 16; a run about 2 times as long may decide; "
+		.reason = "too few samples to compare: 15 of 16; a run about 2 times as long may decide; "
 		"WAL is busy",
 		.words = {.unit = "", .when = " back to back", .load = "WAL is busy"}, .samples = 15},
 	{"nothing compared", {CURRENT(FEW(1)), FSYNC(NONE)}, SP_UNDECIDED, 0, NAN,
 		.reason = "nothing could be compared with fdatasync",
 		.words = {.unit = "", .when = ""}, .samples = 15},
+	{"nothing compared in all the time", {CURRENT(QUIET), FSYNC(NONE)}, SP_UNDECIDED, 0, NAN,
+		.reason = "nothing could be compared with fdatasync", .words = {.unit = "", .when = ""}},
 	/* ---- unsafe */
 	{"not durable: the fastest of those that are", {CURRENT(QUIET, SYNCS_NOT), FSYNC(SLOW, SYNCS),
 		THROUGH(EQUAL, NO_CACHE), OPEN_SYNC(FAST)}, SP_UNSAFE, 2, NAN,
@@ -201,7 +203,7 @@ static const judge_case judge_cases[] = {
 	{"a value, and noise", {METHOD("0", SPEED(1, 1 / 1.3, 1.3)), METHOD("1000", FAST)},
 		SP_UNDECIDED, 1, 0.246,
 		.reason = "1000 us gains more than the margin of 5.0 %, but 0 us differs from itself by up "
-		"to 30 %; time per commit: 1000 us -20 to -13 %; a run about 2 times as long may decide",
+		"to 30 %; time per commit: 1000 us -20 to -13 %; a run about 3 times as long may decide",
 		VALUES()},
 	{"a value, and no control", {METHOD("0", NONE), METHOD("1000", FAST)}, SP_UNDECIDED, 1, 0.246,
 		.reason = "1000 us gains more than the margin of 5.0 %, but the control, 0 us against "
@@ -296,7 +298,9 @@ TEST(judges_by_the_rule)
 			judgement.recommended != (moves ? best : comparison.current) ||
 			(row->reason && !is_same(judgement.max_regret, row->max_regret)) ||
 			sp_is_settled(&comparison, &judgement) != (!undecided && !row->unsettled) ||
-			(!undecided && !isnan(judgement.times_as_long)))
+			(!undecided && !isnan(judgement.times_as_long)) ||
+			(row->reason && strncmp(row->reason, "nothing could", 13) == 0 &&
+			 (judgement.times_as_long == 1) != (comparison.samples >= 16)))
 			fail_msg("%s: %s, method %d, best %d, staying costs %g", row->scenario,
 					 sp_verdict_names[judgement.verdict], judgement.recommended, judgement.best,
 					 judgement.max_regret);

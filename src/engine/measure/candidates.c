@@ -186,7 +186,6 @@ sp_compare(const sp_probe *probe, const char *test, sp_comparison *comparison)
 			comparison->mostly_slow = sp_is_mostly_slow(&probe->results[c]);
 		}
 		candidate->name = test_case->label;
-		candidate->durable = SP_DURABLE_UNKNOWN;
 		candidate->speed = probe->results[c].speed;
 		comparison->count++;
 	}

@@ -193,7 +193,6 @@ run_steps(sp_segment_work *work, const sp_calls *steps)
 		const char *failed;
 		int64_t		elapsed_ns;
 
-		work->failed = NULL;
 		if (sp_now_ns(work->probe) >= work->limit)
 			return false;
 		failed = sp_time_calls(work->probe, *steps, work, &elapsed_ns);

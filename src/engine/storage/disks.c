@@ -70,7 +70,8 @@ sp_disks_summary(const sp_disks *disks, sp_level level)
 				 strcmp(facts.write_cache, "write back") != 0)
 			facts.write_cache = "";
 	}
-	if (facts.write_cache == NULL)
+	if (facts.write_cache == NULL ||
+		(incomplete && strcmp(facts.write_cache, "write back") != 0))
 		facts.write_cache = "";
 	return facts;
 }

@@ -130,11 +130,6 @@ sp_counters_between(const sp_counters *before, const sp_counters *after,
 		for (int i = 0; i < delta->nmembers; i++)
 			forwards &= subtract(&delta->member_flushes[i], before->member_flushes[i]);
 	}
-	else
-	{
-		delta->flushes = 0;
-		memset(delta->member_flushes, 0, sizeof(delta->member_flushes));
-	}
 	if (!forwards)
 		memset(delta, 0, sizeof(*delta));
 	return forwards;

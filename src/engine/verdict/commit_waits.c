@@ -50,7 +50,7 @@ sp_commit_figures_of(const sp_commit_sums *sums)
 		.commits_per_sec = rate,
 		.wait_us = ratio(seen * 1e6, rate),
 		/* logical replication commits in processes that are not client backends */
-		.wait_share = wait_share > 1 ? 1 : wait_share,
+		.wait_share = seen > active ? 1 : wait_share,
 		.committing = seen,
 		.wal_busy = ratio((double) sums->wal_busy, samples),
 		.active = active,
@@ -160,7 +160,8 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 	sp_sentence to = sp_sentence_begin(answer, size);
 	double		saved;
 
-	if (sums->commits < MIN_COMMITS)
+	if (sums->commits < MIN_COMMITS ||
+		(committing(sums) < MIN_SEEN && figures.wait_share >= SMALL_SHARE))
 	{
 		/* most of the time somebody waits for it; commits of a light load wait shortly */
 		if (sums->part[SP_PART_SYNC_REP] > sums->samples / 2)

@@ -235,7 +235,7 @@ doubt(const sp_flush_facts *flushes)
 		return "there were fewer flushes than syncs, but not so few that this proves anything";
 	if (isnan(flushes->background_flushes_per_op))
 		return "there were flushes, but it was not seen how many background I/O makes";
-	return "background I/O flushes so often that it may have made all flushes";
+	return "background I/O was not seen for long enough, or flushes so often that it may have made all";
 }
 
 const char *

@@ -85,8 +85,6 @@ pair_mean(const double *sorted, int n, double k)
 	double		low = sorted[0];
 	double		high = sorted[n - 1];
 
-	if (pairs_up_to(sorted, n, low) >= k)
-		return low;
 	for (int i = 0; i < HALVINGS; i++)
 	{
 		double		middle = low + (high - low) / 2;

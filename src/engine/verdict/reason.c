@@ -290,7 +290,7 @@ explain_undecided(explanation *to)
 			comparison->candidates[i].standing != SP_UNMEASURED;
 	if (comparison->samples < SP_MIN_SAMPLES && (compared > 0 || comparison->samples == 0))
 	{
-		append("too few rounds to compare: %d of %d", comparison->samples, SP_MIN_SAMPLES);
+		append("too few samples to compare: %d of %d", comparison->samples, SP_MIN_SAMPLES);
 		append_duration(to);
 		return;
 	}

@@ -137,7 +137,7 @@ append_comparison(const sp_setting_comparison *setting, sp_sentence *to)
 	sp_explain(&setting->comparison, &setting->judgement, &words, reason);
 	sp_append(to, "%s", reason);
 	if (setting->lost_rounds > 0 && setting->judgement.verdict != SP_UNSAFE)
-		sp_append(to, "; %d round%s had a slot without a commit", setting->lost_rounds,
+		sp_append(to, "; %d round%s had a slot without a commit that waited", setting->lost_rounds,
 				  setting->lost_rounds == 1 ? "" : "s");
 }
 

@@ -47,7 +47,7 @@ typedef struct sp_setting_comparison
 	sp_setting_value values[SP_MAX_METHODS + 1];	/* values[count]: the control */
 
 	int			rounds;
-	int			lost_rounds;	/* of all that were added: a slot without a commit */
+	int			lost_rounds;	/* of all that were added: a slot without a commit that waited */
 	double		workspace[SP_SETTING_MAX_ROUNDS];
 
 	/* by sp_setting_judge() */

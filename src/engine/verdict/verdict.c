@@ -288,7 +288,9 @@ samples_needed(const sp_comparison *comparison, int i)
 		return ratio * ratio;
 	if (!has_interval(current->speed))
 		return NAN;				/* who knows why there is no control */
-	return fmax(2, sp_tail_rounds_needed(&candidate->tail, &current->tail));
+	end = log(gain.low) - log1p(sp_speed_noise(current->speed));
+	return fmax(fmax(2, pow((estimate - end) / estimate, 2)),
+				sp_tail_rounds_needed(&candidate->tail, &current->tail));
 }
 
 /* NAN if there is no interval, although there are samples enough, or no sample. */
@@ -364,8 +366,9 @@ sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 	best = best_by(comparison, expected_gain);
 	if (best >= 0)
 		judgement->best = best;
-	if (may_gain)
-		judgement->times_as_long = comparison->mostly_slow ? 1 : times_as_long(comparison);
+	if (may_gain || comparison->samples >= SP_MIN_SAMPLES)
+		judgement->times_as_long = !may_gain || comparison->mostly_slow ? 1 :
+			times_as_long(comparison);
 }
 
 bool
