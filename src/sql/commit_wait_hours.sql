@@ -84,8 +84,10 @@ FROM (SELECT -h.commits_per_sec AS place, h.hour AS started_at, h.duration,
              w.commit_wait_us, w.flushes_per_sec, w.wal_busy
       FROM sync_probe.commit_wait_results AS w
       JOIN sync_probe_internal.this_server() AS s USING (system_identifier, host),
-           -- sessions that commit at a time, by Little's law
-           LATERAL (SELECT w.commits_per_sec * w.commit_wait_us / 1e6) AS l (committing)
+           -- sessions that wait for WAL at a time, by Little's law
+           LATERAL (SELECT w.commits_per_sec / 1e6
+                           * coalesce(w.sync_us + w.write_us + w.queue_us + w.commit_delay_us
+                                      + w.sync_rep_us, w.commit_wait_us)) AS l (committing)
       WHERE NOT busiest_hour AND w.commits_per_sec > 0
         AND w.started_at BETWEEN clock_timestamp() - make_interval(secs => max_age)
                              AND clock_timestamp()) AS o

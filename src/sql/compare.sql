@@ -62,9 +62,10 @@ END
 $$;
 
 --
--- An error unless the caller may read these tables, and the run exists.
+-- An error unless the caller may read these tables, and the run exists and is of this suite.
 --
-CREATE FUNCTION sync_probe_internal.require_run(caller text, run_id bigint, tables regclass[])
+CREATE FUNCTION sync_probe_internal.require_run(
+    caller text, run_id bigint, tables regclass[], suite text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -76,6 +77,11 @@ BEGIN
             HINT = 'See SELECT run_id, label, location, suite, finished_at FROM sync_probe.runs.';
     END IF;
     PERFORM sync_probe_internal.require_runs(ARRAY[run_id]);
+    IF (SELECT r.suite FROM sync_probe.runs AS r WHERE r.run_id = require_run.run_id) <> suite THEN
+        RAISE EXCEPTION 'run % is not of suite "%"', run_id, suite
+            USING ERRCODE = 'invalid_parameter_value', HINT = format(
+                'See SELECT run_id FROM sync_probe.runs WHERE suite = %L.', suite);
+    END IF;
 END
 $$;
 

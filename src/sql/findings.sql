@@ -116,7 +116,8 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
         result := result || (a.location, 'error', 'trial_not_restored',
         format('a trial has left %s = %s behind', restores[1],
                current_setting(restores[1], true)),
-        'The server or the machine has failed during the trial, or this cluster is a copy that was'
+        'The server or the machine has failed during the trial, or a configuration file had an'
+        ' error at its end, or this cluster is a copy that was'
         ' made meanwhile. Restore the value from before. If this stays, view pg_file_settings shows'
         ' why the server rejects a reload.',
         a.commands,

@@ -139,8 +139,10 @@ WITH node AS (
           WHERE r.suite = 'wal' AND r.location = 'pg_wal'
             -- a cluster whose dump was restored here is no node, nor is that before pg_upgrade;
             -- this_server() is not for all who may read the view
-            AND CASE WHEN run_ids IS NULL THEN r.imported_at IS NOT NULL
-                                               OR r.system_identifier = s.system_identifier
+            -- nor is a run from the future the newest
+            AND CASE WHEN run_ids IS NULL THEN (r.imported_at IS NOT NULL
+                                                OR r.system_identifier = s.system_identifier)
+                                               AND (r.finished_at > now()) IS NOT TRUE
                      ELSE r.run_id = ANY (run_ids) END
           ORDER BY r.system_identifier, r.host, r.finished_at DESC NULLS LAST, r.run_id DESC) AS n
     JOIN sync_probe.runs AS r USING (run_id)

@@ -15,17 +15,12 @@ DECLARE
     report text;
 BEGIN
     PERFORM sync_probe_internal.require_run('pg_test_fsync_report()', run_id,
-        '{sync_probe.runs,sync_probe.measurements}');
+        '{sync_probe.runs,sync_probe.measurements}', 'pg_test_fsync');
     SELECT r.location IS NULL,
            -- unknown in an import that lacks the heading
            CASE WHEN r.flush_size % 1024 = 0 THEN format('%skB ', r.flush_size / 1024) ELSE '' END
     INTO from_report, size FROM sync_probe.runs AS r
-    WHERE r.run_id = pg_test_fsync_report.run_id AND r.suite = 'pg_test_fsync';
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'run % is not of suite "pg_test_fsync"', run_id
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'See SELECT run_id FROM sync_probe.runs WHERE suite = ''pg_test_fsync''.';
-    END IF;
+    WHERE r.run_id = pg_test_fsync_report.run_id;
 
     WITH line AS (
         SELECT m.test, m.ordinal, m.status, m.direct_io, m.method LIKE 'open%' AS is_open, m.ops,

@@ -113,7 +113,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM sync_probe_internal.require_run('stream_seconds()', run_id,
-        '{sync_probe.runs,sync_probe.measurements,sync_probe_internal.stream_seconds}');
+        '{sync_probe.runs,sync_probe.measurements,sync_probe_internal.stream_seconds}', 'stream');
     RETURN QUERY
         SELECT s.second, s.began_at, s.test, s.method, s.direct_io,
                round(s.rate::numeric, 1)::float8, s.slowest_us, s.device_utilization,

@@ -198,14 +198,18 @@ sp_trial_restore(void)
 bool
 sp_trial_cleanup(void)
 {
-	const char *setting;
+	const char *marker = GetConfigOption(SP_TRIAL_MARKER, true, false);
+	bool		restored;
 
 	(void) sp_trial_lock(true);
-	setting = sp_trial_restore();
+	restored = sp_trial_restore() != NULL;
 	sp_trial_unlock();
-	if (setting)
-		(void) sp_new_process_show(setting);
-	return setting != NULL;
+	/* or the server has rejected the file that was restored */
+	if (!restored && !(marker && marker[0]))
+		return false;
+	sp_request_reload();
+	(void) sp_new_process_show(SP_TRIAL_MARKER);
+	return true;
 }
 
 /* -------------------------------------------------------------- the watchdog */
@@ -243,7 +247,7 @@ restore_in_transaction(void)
 	setting = locked ? sp_trial_restore() : NULL;
 	if (setting)
 		ereport(LOG,
-				(errmsg("restored \"%s\" in postgresql.auto.conf after a trial that did not end by itself", setting)));
+				(errmsg("corrected postgresql.auto.conf after a trial of \"%s\" that did not end by itself", setting)));
 	CommitTransactionCommand();
 	return locked;
 }

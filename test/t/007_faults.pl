@@ -62,7 +62,6 @@ sub after_injection (@calls)
 }
 
 # --- an error that ends the probe
-
 my $file = qr{"(?:pg_wal/xlogtemp\.\d+\.sync_probe
 	|base/pgsql_tmp/pgsql_tmp_sync_probe\.\d+)\.\d+"}x;
 my $directory = qr/"(?:pg_wal|base\/pgsql_tmp)"/;
@@ -150,7 +149,6 @@ sql($node, "SELECT pg_drop_replication_slot('keeps')");
 is(traces(), '', 'the reserve of WAL: no trace is left');
 
 # --- nor does the WAL of a workload take the reserve, when it begins and while it runs
-
 sql($node, <<'SQL');
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('load', 'SELECT pg_current_xact_id();');
 ALTER SYSTEM SET fsync = on;
@@ -178,7 +176,6 @@ SQL
 $node->reload;
 
 # --- an error that costs rows: direct_io, status and detail of them
-
 my ($out, $err) = with_faults(['pwrite 1+ EIO'], <<"SQL");
 SELECT DISTINCT direct_io, status, detail
 FROM ${\ probe_of('pg_wal', "label => 'fails'")} WHERE status <> 'unsupported' ORDER BY 1, 2
@@ -195,7 +192,6 @@ like($out, qr/^fails\|\w+\|.+/, 'recommendations rest on a run without a measure
 is($err, '', 'and say nothing else');
 
 # --- files that cannot be removed
-
 my $cannot = qr/WARNING:  58030: could not remove file $file: Input\/output error/;
 ($out, $err) = with_faults(['unlinkat 2 EIO'], $probe);
 is($out, 't', 'unlinkat: the probe does not fail');

@@ -94,7 +94,6 @@ SELECT sum(ops) FROM sync_probe.probe('pg_wal', 'commit', workers => 4, duration
 SQL
 
 # --- while it runs: nobody's setting is touched, and everybody sees the workers
-
 my $session = start_probe($node, LONG_RUN . ", methods => '{fsync}'");
 is(sql($node, <<"SQL"), '3|fdatasync|0|commit|measuring',
 SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = '@{[WORKER]}'),
@@ -200,7 +199,6 @@ SKIP:
 reload_with($node, 'wal_sync_method', 'fdatasync');
 
 # --- how it ends
-
 for (
 	[ 'cancel', signal_backend($node, 'pg_cancel_backend'),
 		qr/canceling statement due to user request/ ],
@@ -224,7 +222,6 @@ for (
 }
 
 # --- what stood beside it
-
 sql($node, $write);
 ok(wait_for(sub { sql($node,
 		'SELECT archived_count > 0 AND failed_count = 0 FROM pg_stat_archiver') eq 't' }),

@@ -177,14 +177,21 @@ for my $row (
 	set_settings() if defined $opt{settings};
 }
 
-# --- an edit of another file acts once the trial has ended
+# --- an edit of another file acts once the trial has ended; one with an error, once it is corrected
 sql($node, 'ALTER SYSTEM RESET commit_delay');
 $node->reload;
-my $edited = start_trial($node, call(7, $slot), '50');
-$node->append_conf('postgresql.conf', 'commit_delay = 8');
-like(join('', finish_query($edited)), qr/undecided.*"commit_delay" is "8" after a reload/s,
-	'an edit of postgresql.conf: a warning, and a result');
-$node->adjust_conf('postgresql.conf', 'commit_delay', undef);
+for ([ 'commit_delay = 8', qr/undecided.*"commit_delay" is "8" after a reload/s, 0 ],
+	[ 'oops = 1', qr/"commit_delay" is "(0|50)" after a reload/, 1 ])
+{
+	my ($line, $says, $cleaned) = @$_;
+	my $edited = start_trial($node, call(7, $slot), '50');
+	$node->append_conf('postgresql.conf', $line);
+	like(join('', finish_query($edited)), $says, "$line: the client was told");
+	$node->adjust_conf('postgresql.conf', $line =~ s/ .*//r, undef);
+	is(sql($node, 'SELECT sync_probe.cleanup()'), $cleaned, "$line: cleanup()");
+	$node->reload unless $cleaned;
+	ok($node->poll_query_until('postgres', 'SHOW commit_delay', 0), "$line: it is over");
+}
 set_settings();
 
 # --- a statement that outlasts its slot is part of the reason; one that begins in it has its value

@@ -98,7 +98,7 @@ kill 'KILL', @both;
 $node->wait_for_log(qr/database system is ready to accept connections/, $offset);
 restored_ok($node, 'after a crash, by the watchdog of another release', $before);
 $node->wait_for_log(
-	qr/LOG:  restored "commit_delay" in postgresql\.auto\.conf after a trial that/, $offset);
+	qr/LOG:  corrected postgresql\.auto\.conf after a trial of "commit_delay"/, $offset);
 # but the session may have asked for another process, just before it was stopped
 unlike(slurp_file($node->logfile, $offset), qr/"pg_sync_probe trial" cannot work/,
 	'and was not refused');

@@ -1,6 +1,6 @@
 -- What commit_waits() and the suite commit refuse and record, and the pace that a probe takes
 -- from commit_waits().  Real commits: test/t/017_commit_suite.pl and 019_commit_waits.pl.
-\set tests 36
+\set tests 37
 \ir include/begin.sql
 DELETE FROM sync_probe.commit_wait_results;
 -- what the cluster does must not matter
@@ -75,8 +75,7 @@ SELECT is(count(*), 1::bigint, 'is recorded') FROM sync_probe.commit_wait_result
 CREATE FUNCTION pg_temp.pace(max_age text, change text,
                              OUT flush_size integer, OUT flush_interval interval)
 LANGUAGE plpgsql AS $$
-DECLARE
-    new_run bigint;
+DECLARE new_run bigint;
 BEGIN
     DELETE FROM sync_probe.commit_wait_results;
     INSERT INTO sync_probe.commit_wait_results (answer, system_identifier, host, started_at,
@@ -97,7 +96,8 @@ FROM (VALUES ('as it is', 'SELECT', '(5000,00:00:00.0025)'),
     ('not above 5 ms', 'UPDATE results SET flushes_per_sec = 25', '(80000,00:00:00.005)')
     ) AS v (what, change, pace), pg_temp.pace('1 h', v.change) AS p;
 SELECT is(p.flush_size, 5000, 'the pace beside a newer one with ' || seen)
-FROM unnest(ARRAY['"commits_per_sec": 0', '"commit_wait_us": 12.5']) AS seen,
+FROM unnest(ARRAY['"commits_per_sec": 0', '"commit_wait_us": 12.5',
+    '"sync_us": 12, "write_us": 0, "queue_us": 0, "commit_delay_us": 0, "sync_rep_us": 0']) AS seen,
      pg_temp.pace('1 h', format($$INSERT INTO results SELECT (jsonb_populate_record(r,
          '{"flushes_per_sec": 200, %s}'::jsonb || jsonb_build_object('started_at',
              clock_timestamp()))).* FROM results AS r$$, seen)) AS p;

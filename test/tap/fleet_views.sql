@@ -105,7 +105,8 @@ SELECT results_eq(
               'db6 1.12 (1.10 to 1.15); db5 0.94 (0.92 to 0.95); db4 0.95 (0.93 to 0.97); '
               'db3 1.02 (1.00 to 1.04); db1 1.01 (0.99 to 1.03); db2 1.00')$$,
     'in a report what does not reach the device is not compared');
-SELECT pg_temp.node('slow', 1, 'finished_at=infinity') AS unmeasured \gset
+SELECT pg_temp.node('slow', 1, 'finished_at=now') AS unmeasured,
+       pg_temp.node('slow', 2, 'finished_at=infinity') AS of_the_future \gset
 DELETE FROM sync_probe.measurements WHERE run_id = :unmeasured;
 SELECT results_eq($$SELECT odd, ratio, reason FROM sync_probe.fleet_compare WHERE host = 'slow'$$,
     $$VALUES (false, NULL::float8, 'its newest run did not measure fdatasync')$$,

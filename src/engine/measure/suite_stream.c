@@ -144,7 +144,7 @@ sp_stream_rates_of(const sp_stream *stream, int test_case)
 		if (second->length_ns > longest_ns)
 			longest_ns = second->length_ns;
 	}
-	rates.mean = sp_second_rate(&sum);
+	rates.slowest = rates.mean = sp_second_rate(&sum);
 	if (longest_ns > SP_NS_PER_S)
 		longest_ns = SP_NS_PER_S;
 	for (int i = 0; i < stream->n; i++)
