@@ -182,11 +182,11 @@ sp_commit_suite(FunctionCallInfo fcinfo, sp_run *run)
 	plan_values(fcinfo, commit);
 	plan_load(fcinfo, commit);
 	sp_check_wal_consumers("run the commit suite");
+	(void) sp_cluster_lock_acquire("a probe", "pg_wal", SP_COMMIT_SUITE,
+								   commit->compared.duration_us);
 	/* workers and this session read the files again while it runs */
 	sp_refuse_pending_edits(sp_configuration_files(),
 							sp_new_process_show("wal_sync_method").load_time);
-	(void) sp_cluster_lock_acquire("a probe", "pg_wal", SP_COMMIT_SUITE,
-								   commit->compared.duration_us);
 	check_load();
 	sp_progress_set_phase("measuring");
 	sp_commit_measure(commit);

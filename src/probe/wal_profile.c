@@ -121,7 +121,6 @@ sp_wal_profile_notice_unknown(const sp_wal_profile *profile, bool interval_matte
 {
 	bool		no_size = !profile->knows_size;
 	bool		no_interval = interval_matters && !profile->knows_interval;
-
 	const char *size = psprintf("%d bytes", SP_WAL_PAGE_SIZE);
 	const char *interval = psprintf("%d ms", DEFAULT_INTERVAL_US / 1000);
 

@@ -35,7 +35,8 @@ BEGIN
                                                       ORDER BY x.ordinal), '[]')
                             FROM sync_probe_internal.samples AS x WHERE x.run_id = r.run_id),
                 'stream_seconds', (SELECT coalesce(jsonb_agg(to_jsonb(x) - 'run_id'
-                                                             ORDER BY x.ordinal, x.second), '[]')
+                                                             ORDER BY x.ordinal, x.second,
+                                                                      x.began_at), '[]')
                                    FROM sync_probe_internal.stream_seconds AS x
                                    WHERE x.run_id = r.run_id))
             ORDER BY array_position(run_ids, r.run_id)))

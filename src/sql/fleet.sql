@@ -388,7 +388,7 @@ BEGIN
                            AS k (key)
                   WHERE r.imported_at IS NULL AND NOT %L::jsonb ? k.key
                     AND r.finished_at >= coalesce((%L::jsonb ->> o.origin)::timestamptz
-                                                  - interval ''1 day'', ''-infinity'')
+                                                  - interval ''1 day'', ''2000-01-02'')
                   ORDER BY r.finished_at FETCH FIRST 100 ROWS WITH TIES) AS m
             ORDER BY m.finished_at', known, newest),
             collect_fleet.servers, collect_fleet.parallel, collect_fleet.time_limit) AS f

@@ -142,7 +142,7 @@ WITH node AS (
             -- nor is a run from the future the newest
             AND CASE WHEN run_ids IS NULL THEN (r.imported_at IS NOT NULL
                                                 OR r.system_identifier = s.system_identifier)
-                                               AND (r.finished_at > now()) IS NOT TRUE
+                                               AND (r.finished_at > clock_timestamp()) IS NOT TRUE
                      ELSE r.run_id = ANY (run_ids) END
           ORDER BY r.system_identifier, r.host, r.finished_at DESC NULLS LAST, r.run_id DESC) AS n
     JOIN sync_probe.runs AS r USING (run_id)

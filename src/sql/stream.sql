@@ -6,9 +6,9 @@
 -- around the slowest flush, null if that took less than 20 ms.
 --
 CREATE TABLE sync_probe_internal.stream_seconds (
-    run_id bigint,
-    ordinal integer,
-    second integer,
+    run_id bigint NOT NULL,
+    ordinal integer NOT NULL,
+    second integer NOT NULL,
     began_at timestamptz,
     length_ms double precision,
     bytes bigint,

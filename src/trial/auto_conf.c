@@ -193,7 +193,7 @@ sp_trial_restore(void)
 
 /*
  * The same in a session that has the cluster lock, so that no trial runs.  The next
- * statement shows the old value.
+ * statement shows the old value, unless the server rejects its files.
  */
 bool
 sp_trial_cleanup(void)
@@ -205,7 +205,7 @@ sp_trial_cleanup(void)
 	restored = sp_trial_restore() != NULL;
 	sp_trial_unlock();
 	/* or the server has rejected the file that was restored */
-	if (!restored && !(marker && marker[0]))
+	if (!restored && fields_of_marker(marker) == NIL)
 		return false;
 	sp_request_reload();
 	(void) sp_new_process_show(SP_TRIAL_MARKER);

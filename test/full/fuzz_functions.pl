@@ -151,7 +151,7 @@ my $json = JSON::PP->new->allow_nonref;
 my $document = sql($node, "SELECT sync_probe.export_json('$runs')");
 my @strings = ('', 'x', '<b>', "\n", 'paced', 'fdatasync', '9' x 30, '178000000 years', '-1 s',
 	'294276-12-31', '4713-01-01 BC', 'a"\'\\', 'y' x 5000);
-my %leaf = (number => [ 0, 1, 7, 8191, 2147483647, 1e15, 1e-100, undef ],
+my %leaf = (number => [ 0, 1, 7, 8191, 2147483647, 1e15, 1e-30, undef ],
 	text => [ @strings, undef ],
 	none => [ @strings, 0, 1e15, JSON::PP::true, [], {}, [ [ 1, 2 ] ], { x => [] } ]);
 

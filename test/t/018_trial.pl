@@ -51,7 +51,6 @@ sub whole_ok ($name, $settings = undef)
 }
 
 # ------------------------------------------------------- while a trial runs
-
 # ALTER SYSTEM can write no file, in the session and in the worker, which then tries again.
 my $temporary = "$auto.tmp";
 my $unwritable = qr/ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/;
@@ -187,6 +186,8 @@ for ([ 'commit_delay = 8', qr/undecided.*"commit_delay" is "8" after a reload/s,
 	my $edited = start_trial($node, call(7, $slot), '50');
 	$node->append_conf('postgresql.conf', $line);
 	like(join('', finish_query($edited)), $says, "$line: the client was told");
+	ok(wait_for(sub { !pid_alive($edited->{watchdog}) }) && sql($node, 'SELECT 1'),
+		"$line: the watchdog has ended");
 	$node->adjust_conf('postgresql.conf', $line =~ s/ .*//r, undef);
 	is(sql($node, 'SELECT sync_probe.cleanup()'), $cleaned, "$line: cleanup()");
 	$node->reload unless $cleaned;
@@ -209,7 +210,6 @@ for (
 }
 
 # ------------------ where no process is left that could: a finding, cleanup(), and the next trial
-
 my $finding = "FROM sync_probe.findings WHERE code = 'trial_not_restored'";
 my $cleanup = 'SELECT sync_probe.cleanup()';
 my $left = start_trial($node, call(300, $slot), '(0|50)');

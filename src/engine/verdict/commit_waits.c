@@ -161,7 +161,8 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 	double		saved;
 
 	if (sums->commits < MIN_COMMITS ||
-		(committing(sums) < MIN_SEEN && figures.wait_share >= SMALL_SHARE))
+		(committing(sums) < MIN_SEEN && committing(sums) <= sums->active &&
+		 figures.wait_share >= SMALL_SHARE))
 	{
 		/* most of the time somebody waits for it; commits of a light load wait shortly */
 		if (sums->part[SP_PART_SYNC_REP] > sums->samples / 2)
