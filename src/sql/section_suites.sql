@@ -13,19 +13,17 @@ WITH run AS (
     ORDER BY place LIMIT 4
 ), second AS (
     -- at most 100 points for each test case
-    SELECT r.run_id, m.ordinal, f.part, min(s.second) AS second,
-           concat(m.test, ' ', m.method, CASE WHEN m.direct_io THEN '*' END) AS panel, m.method,
-           CASE WHEN m.method = r.wal_sync_method THEN 'cur' END AS colour,
-           CASE f.part WHEN 1 THEN min(s.bytes / nullif(s.length_ms, 0)) / 1048.576
-                       ELSE max(s.slowest_us) / 1000 END AS number,
+    SELECT r.run_id, s.ordinal, f.part, min(s.second) AS second,
+           concat(s.test, ' ', s.method, CASE WHEN s.direct_io THEN '*' END) AS panel, s.method,
+           CASE WHEN s.method = r.wal_sync_method THEN 'cur' END AS colour,
+           CASE f.part WHEN 1 THEN min(s.rate) ELSE max(s.slowest_us) / 1000 END AS number,
            avg((s.second + 0.5) / t.total) AS at
-    FROM run AS r
-    JOIN sync_probe.measurements AS m USING (run_id)
-    JOIN sync_probe_internal.stream_seconds AS s USING (run_id, ordinal),
+    FROM run AS r,
+         LATERAL sync_probe_internal.judged_seconds(r.run_id) AS s,
          LATERAL (SELECT max(o.second) + 1.0 AS total FROM sync_probe_internal.stream_seconds AS o
                   WHERE o.run_id = r.run_id) AS t, (VALUES (1), (2)) AS f (part)
-    WHERE m.ordinal <= 9
-    GROUP BY r.run_id, r.wal_sync_method, m.ordinal, m.test, m.method, m.direct_io, f.part,
+    WHERE s.ordinal <= 9
+    GROUP BY r.run_id, r.wal_sync_method, s.ordinal, s.test, s.method, s.direct_io, f.part,
              floor(100.0 * s.second / t.total)
 )
 SELECT 'lines' AS kind, CASE s.part WHEN 1 THEN 'MB/s' ELSE 'ms' END AS unit,
