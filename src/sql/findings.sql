@@ -117,9 +117,8 @@ FOR a IN SELECT * FROM sync_probe_internal.advice(busiest) LOOP
         format('a trial has left %s = %s behind', restores[1],
                current_setting(restores[1], true)),
         'The server or the machine has failed during the trial, or a configuration file had an'
-        ' error at its end, or this cluster is a copy that was'
-        ' made meanwhile. Restore the value from before. If this stays, view pg_file_settings shows'
-        ' why the server rejects a reload.',
+        ' error at its end, or this cluster is a copy that was made meanwhile. Restore the value'
+        ' from before. If this stays, view pg_file_settings shows why the server rejects a reload.',
         a.commands,
         jsonb_build_object('setting', restores[1], 'value_before', nullif(restores[2], ''))
         )::sync_probe_internal.finding;

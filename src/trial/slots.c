@@ -125,6 +125,7 @@ switch_to(sp_trial *trial, int value, bool restore)
 	shown = sp_new_process_show(setting);
 	if (!restore)
 		sp_auto_conf_check_unchanged(&trial->in_file);
+	/* at the end the old value is in its place again, and others may have edited another file */
 	if (strcmp(shown.value, expected) != 0)
 		ereport(restore ? WARNING : ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -45,12 +45,11 @@ sp_commit_figures_of(const sp_commit_sums *sums)
 	double		rate = ratio((double) sums->commits, sums->seconds);
 	double		seen = ratio((double) committing(sums), samples);
 	double		active = ratio((double) sums->active, samples);
-	double		wait_share = ratio(seen, active);
 	sp_commit_figures figures = {
 		.commits_per_sec = rate,
 		.wait_us = ratio(seen * 1e6, rate),
 		/* logical replication commits in processes that are not client backends */
-		.wait_share = seen > active ? 1 : wait_share,
+		.wait_share = seen > active ? 1 : ratio(seen, active),
 		.committing = seen,
 		.wal_busy = ratio((double) sums->wal_busy, samples),
 		.active = active,
